@@ -82,7 +82,7 @@ func appendTime(dst []byte, t time.Time) []byte {
 const greenwich = "Mon, 02 Jan 2006 15:04:05 GMT"
 
 // parseDate reads what parseTime reads, and dates as people write them. It does not read
-// 7/8/2026, whose day and month could be either number.
+// 7/8/2026, whose day and month could be either number: dateInOrder may.
 func parseDate(s []byte) (t time.Time, wholeDay, ok bool) {
 	if t, wholeDay, ok = parseTime(s); ok || len(s) < len("20260102") || len(s) > 40 {
 		return t, wholeDay, ok
@@ -106,16 +106,52 @@ func parseDate(s []byte) (t time.Time, wholeDay, ok bool) {
 			return t.UTC(), false, t.Year() > 0
 		}
 	}
-	text = strings.ReplaceAll(text, "-", "/")
-	day, errDay := time.Parse("2/1/2006", text)
-	month, errMonth := time.Parse("1/2/2006", text)
-	switch {
-	case errDay == nil && (errMonth != nil || day.Equal(month)):
+	if day, month := numbersOf(text); day.IsZero() != month.IsZero() || day.Equal(month) && !day.IsZero() {
+		if day.IsZero() {
+			day = month
+		}
 		return day, true, day.Year() > 0
-	case errMonth == nil && errDay != nil:
-		return month, true, month.Year() > 0
 	}
 	return dateInWords(string(s))
+}
+
+// numbersOf reads a date such as 7/8/2026 or 7-8-2026 with the day first, and with the month
+// first; zero where it is none.
+func numbersOf(text string) (dayFirst, monthFirst time.Time) {
+	text = strings.ReplaceAll(text, "-", "/")
+	dayFirst, _ = time.Parse("2/1/2006", text)
+	monthFirst, _ = time.Parse("1/2/2006", text)
+	return dayFirst, monthFirst
+}
+
+// dateInOrder reads a date such as 7/8/2026 in the order that the other dates of the record have, if
+// they have one.
+func (x *extractor) dateInOrder(s []byte) (t time.Time, ok bool) {
+	if len(s) > len("07/08/2026") {
+		return time.Time{}, false
+	}
+	day, month := numbersOf(string(s))
+	if day.IsZero() || month.IsZero() {
+		return time.Time{}, false
+	}
+	const shortest, longest = uint32(len(`"7/13/2026"`)), uint32(len(`"13/07/2026"`))
+	var dayFirst, monthFirst bool
+	for at := range x.tree.nodes {
+		n := &x.tree.nodes[at]
+		if n.kind != '"' || n.rawLen < shortest || n.rawLen > longest {
+			continue
+		}
+		day, month := numbersOf(string(x.tree.text(uint32(at))))
+		dayFirst = dayFirst || month.IsZero() && !day.IsZero()
+		monthFirst = monthFirst || day.IsZero() && !month.IsZero()
+	}
+	switch {
+	case dayFirst && !monthFirst:
+		return day, true
+	case monthFirst && !dayFirst:
+		return month, true
+	}
+	return time.Time{}, false
 }
 
 // months are the names of months, folded, in French, Spanish and German.

@@ -346,3 +346,31 @@ func TestCountriesCovered(t *testing.T) {
 		}
 	}
 }
+
+// TestFieldsByOtherNames: airports, places and dates are found under names and in forms that no
+// mapping file has.
+func TestFieldsByOtherNames(t *testing.T) {
+	s := builtinSet(t)
+	for _, c := range []struct {
+		kind              report.Kind
+		field, body, want string
+	}{
+		{report.Cities, "airports", `{"title":"Rome","hubs":[{"iata":"FCO","name":"Fiumicino"},{"iata":"CIA","name":"Ciampino"}]}`, `["FCO","CIA"]`},
+		{report.Cities, "airports", `{"title":"Rome","gateways":["FCO","CIA"]}`, `["FCO","CIA"]`},
+		{report.SpecialReports, "places", `{"title":"Strike","Cities":"Rome; Milan;Naples"}`, `[{"name":"Rome"},{"name":"Milan"},{"name":"Naples"}]`},
+		{report.SpecialReports, "places", `{"title":"Strike","affectedCities":["Rome | Milan","Naples"]}`, `[{"name":"Rome"},{"name":"Milan"},{"name":"Naples"}]`},
+		{report.SpecialReports, "places", `{"title":"Strike","city":"Frankfurt, Germany"}`, `[{"name":"Frankfurt, Germany"}]`},
+		{report.SpecialReports, "places", `{"title":"Strike","settlements":[{"name":{"en":"Rome","it":"Roma"}},{"name":{"en":"Milan"}}]}`, `[{"name":"Rome"},{"name":"Milan"}]`},
+		{report.Cities, "updated_at", `{"titre":"Paris","misAJour":"28/10/2026"}`, `"2026-10-28T00:00:00Z"`},
+		// the other dates of a record tell the order of day and month
+		{report.SpecialReports, "starts_at", `{"debut":"01/12/2026","misAJour":"28/10/2026"}`, `"2026-12-01T00:00:00Z"`},
+		{report.SpecialReports, "ends_at", `{"start_date":"11/30/2026","end_date":"12/01/2026"}`, `"2026-12-01T23:59:59Z"`},
+		{report.SpecialReports, "starts_at", `{"start_date":"01/12/2026","updated":"28/10/2026","published":"10/28/2026"}`, ``},
+		{report.SpecialReports, "starts_at", `{"start_date":"01/12/2026","end_date":"02/12/2026"}`, ``},
+		{report.SpecialReports, "starts_at", `{"start_date":"01-12-2026","end_date":"31-12-2026"}`, `"2026-12-01T00:00:00Z"`},
+	} {
+		if got, _ := fieldOf(t, s, c.kind, c.field, c.body); got != c.want {
+			t.Errorf("%s of %s %s: %s, want %s", c.field, c.kind, c.body, got, c.want)
+		}
+	}
+}

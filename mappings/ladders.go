@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"slices"
 	"sync"
+	"unicode/utf8"
+
+	"riskdex/internal/vocabulary"
 )
 
 // ladder is a usual scale, the lowest of five levels first. A publisher uses one of the labels of
@@ -24,6 +27,34 @@ var ladders = []ladder{
 	{{"low"}, {"elevated"}, nil, {"high"}, {"extreme", "critical", "severe"}},
 	{{"low"}, {"moderate", "medium"}, {"high"}, {"very high"}, {"extreme", "critical"}},
 }
+
+// inEnglish returns the English label that a label of another language translates, unless the
+// mapping file has it. Both are folded.
+func (m *kindMapping) inEnglish(label string) string {
+	if english, ok := englishLabels[label]; ok && m.levels[label] == 0 {
+		return english
+	}
+	return label
+}
+
+// englishLabels has English labels by their translations, folded.
+var englishLabels = func() map[string]string {
+	english := map[string]string{}
+	for label, others := range map[string][]string{
+		"very low":  {"tres faible", "muy bajo", "muy baja", "sehr niedrig", "sehr gering", "molto basso", "muito baixo", "zeer laag"},
+		"low":       {"faible", "bajo", "baja", "niedrig", "gering", "basso", "baixo", "laag"},
+		"moderate":  {"modere", "moderado", "moderada", "massig", "maessig", "moderato", "matig"},
+		"medium":    {"moyen", "medio", "media", "mittel", "gemiddeld"},
+		"high":      {"eleve", "alto", "alta", "hoch", "elevato", "elevado", "hoog"},
+		"very high": {"tres eleve", "muy alto", "muy alta", "sehr hoch", "molto alto", "molto elevato", "muito alto", "zeer hoog"},
+		"extreme":   {"extremo", "extrema", "extrem", "estremo", "extreem"}, // extrême folds to extreme
+	} {
+		for _, other := range others {
+			english[other] = label
+		}
+	}
+	return english
+}()
 
 // otherLabels are those of scales that are not among ladders.
 var otherLabels = []string{"none", "limited", "minor", "considerable", "significant", "serious", "major"}
@@ -116,14 +147,23 @@ func (x *extractor) appendLabels(labels []string) []string {
 			continue
 		}
 		label := space[:0]
+		plain := true
 		for _, c := range bytes.TrimSpace(x.tree.text(uint32(at))) {
 			switch {
 			case c == '_' || c == '-':
 				c = ' '
 			case 'A' <= c && c <= 'Z':
 				c |= 0x20
+			case c >= utf8.RuneSelf:
+				plain = false
 			}
 			label = append(label, c)
+		}
+		if !plain {
+			label = append(label[:0], vocabulary.Fold(string(label))...)
+		}
+		if english, translated := englishLabels[string(label)]; translated {
+			label = append(label[:0], english...)
 		}
 		if !isLabel[string(label)] {
 			continue

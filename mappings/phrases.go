@@ -108,7 +108,7 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 	if kind == report.Advisories {
 		b.phrases = append(b.phrases, phrase{field: countryField, need: v.Concepts("destination"), rank: 7 * 16})
 	}
-	risk := []string{"risk level", "risk rating", "risk", "security level", "security rating", "threat level", "advisory level", "level", "rating", "severity"}
+	risk := []string{"risk level", "risk rating", "risk", "security level", "security rating", "threat level", "advisory level", "level", "rating", "severity", "threat"}
 	ask(riskLevelField, "risk level rating score security threat travel advisory name label title code id text", risk...)
 	ask(riskLabelField, "risk level rating score security threat travel advisory name label title text",
 		append([]string{"risk label", "risk name", "level label", "level name", "rating label", "rating name"}, risk...)...)
@@ -120,7 +120,7 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 	}
 	ask(locationField, around, "geo", "lat lon", "place")
 	ask(summaryField, "text", "summary")
-	ask(threatsField, "threat risk security category level rating score name label", "threat", "risk category", "risk", "event category", "advisory category", "security category")
+	ask(threatsField, "threat risk security category level rating score name label number", "threat", "risk category", "risk", "event category", "advisory category", "security category")
 	if kind == report.Cities {
 		ask(startsField, "", "start")
 	} else {

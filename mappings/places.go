@@ -1,6 +1,7 @@
 package mappings
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -29,9 +30,7 @@ places:
 					bounded = true
 					break places
 				}
-				if x.place(at, count == 0, &seen) {
-					count++
-				}
+				count += x.placesIn(at, count == 0, &seen)
 			}
 		}
 	}
@@ -55,8 +54,8 @@ places:
 				break
 			}
 			mark := x.trace.mark()
-			if x.place(at, count == 0, &seen) {
-				count++
+			if n := x.placesIn(at, count == 0, &seen); n > 0 {
+				count += n
 				x.trace.guessed(mark)
 			}
 			if single {
@@ -73,6 +72,37 @@ places:
 		return
 	}
 	x.dst = append(x.dst, ']')
+}
+
+// placesIn writes the place at a node, or those whose names are in one string, as in
+// "Rome; Milan", and returns how many there are.
+func (x *extractor) placesIn(at uint32, isFirst bool, seen *tally) (n int) {
+	const separators = ";|"
+	if x.tree.nodes[at].kind != '"' || x.tree.nodes[at].rawLen > maxLine || !bytes.ContainsAny(x.tree.text(at), separators) {
+		if x.place(at, isFirst, seen) {
+			n = 1
+		}
+		return n
+	}
+	for name := range bytes.FieldsFuncSeq(x.tree.text(at), func(c rune) bool { return strings.ContainsRune(separators, c) }) {
+		line, v := x.line(name)
+		if v != fits {
+			continue
+		}
+		if !isFirst || n > 0 {
+			x.dst = append(x.dst, ',')
+		}
+		x.dst = append(x.dst, `{"name":`...)
+		value := len(x.dst)
+		x.quote(line)
+		x.trace.note(x, "places.name", at, fits, value)
+		if x.subject.wantsPlaces() {
+			x.subject.places = append(x.subject.places, placeOf{name: string(line)})
+		}
+		x.dst = append(x.dst, '}')
+		n++
+	}
+	return n
 }
 
 // place writes one place unless nothing of it is known, and reports whether it did.

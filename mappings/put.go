@@ -51,6 +51,10 @@ func (x *extractor) time(at uint32, wholeDayAdds time.Duration) verdict {
 	}
 	t, wholeDay, ok := parseDate(s)
 	if !ok {
+		t, ok = x.dateInOrder(s)
+		wholeDay = ok
+	}
+	if !ok {
 		return unfit
 	}
 	if wholeDay {

@@ -119,6 +119,7 @@ func (x *extractor) countedLevel(at uint32, s []byte, guessed bool) (int, verdic
 // mayBeCalled reports whether a label, folded, is unknown or that of a level on some scale of five.
 // The rare last one does not count.
 func (m *kindMapping) mayBeCalled(level int, label string) bool {
+	label = m.inEnglish(label)
 	usual, known := m.levels[label]
 	for i := range ladders[:len(ladders)-1] {
 		if of := ladders[i].level(label); of > 0 {
@@ -244,11 +245,13 @@ func (x *extractor) labelled(s []byte) (int, verdict) {
 
 // labelLevel returns the level of a label, folded. Low, moderate, severe and very high have one
 // level on some scales and another on others: there the other labels of the record decide, unless
-// the mapping file does. High and medium stay what they are.
+// the mapping file does. High and medium stay what they are. A label of another language that the
+// mapping file does not have is as its English one.
 func (x *extractor) labelLevel(folded string) (int, bool) {
 	if level, known := x.mapping.RiskScale.labelLevel(folded); known {
 		return level, true
 	}
+	folded = x.mapping.inEnglish(folded)
 	level, known := x.mapping.levels[folded]
 	if known && x.mapping.book != nil && !x.mapping.isTaught(folded) {
 		if of := x.ladderOf(folded); of != nil && folded != "high" && folded != "medium" {

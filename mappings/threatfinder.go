@@ -205,6 +205,27 @@ func (t *threatWords) label(name []byte) (threat int, ok bool) {
 	return threat, ok
 }
 
+// named returns the threat that an entry of a list of threats is: its label, or else the only
+// threat that it mentions, as in "Gang violence" or "Pickpocketing".
+func (t *threatWords) named(entry []byte) (threat int, ok bool) {
+	const longest = 60 // bytes; a longer one is a sentence, which may say anything of a threat
+	if threat, ok = t.label(entry); ok || len(entry) > longest {
+		return threat, ok
+	}
+	counts := make([]int, len(t.names))
+	t.count(counts, entry, nil)
+	for i, n := range counts {
+		if n == 0 {
+			continue
+		}
+		if ok {
+			return 0, false
+		}
+		threat, ok = i, true
+	}
+	return threat, ok
+}
+
 // nextWord returns the next run of letters and what follows it, or nil. A word that is not
 // ASCII comes folded.
 func nextWord(s []byte) (word, rest []byte) {

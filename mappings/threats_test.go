@@ -145,3 +145,23 @@ func TestWordsThatLoseAPart(t *testing.T) {
 		}
 	}
 }
+
+// TestListedThreats: an entry of a list of threats is the threat that it is called after, or the only
+// one that it mentions. A list of topics may be about anything.
+func TestListedThreats(t *testing.T) {
+	s := builtinSet(t)
+	for body, want := range map[string]string{
+		`{"title":"Lyon","menaces":["Pickpocketing","Strikes"]}`:                                                       `["crime","strikes"]`,
+		`{"title":"Lyon","threats":["Gang violence","Wildfires","Holidays"]}`:                                          `["crime","natural_hazards"]`,
+		`{"title":"Lyon","KeyThreats":"Pickpocketing; phonesnatch; Terrorism; Strikes"}`:                               `["crime","strikes","terrorism"]`,
+		`{"title":"Lyon","threats":[{"name":"Pickpocketing","level":4},{"name":"Dengue fever","level":1}]}`:            `["crime"]`,
+		`{"title":"Lyon","threatRatings":[{"type":"Gang violence","rating":"High"},{"type":"Floods","rating":"Low"}]}`: `["crime"]`,
+		`{"title":"Lyon","threats":["Kidnapping and terrorism"]}`:                                                      ``,
+		`{"title":"Lyon","topics":["Stamps with pictures of floods","Pickpocketing"]}`:                                 ``,
+		`{"title":"Lyon","threats":"Nothing much happens here, said the mayor of the town. Pickpocketing was known in the last century, and he remembers one robbery; nobody was hurt then, the money was found behind the church, and the man who took it became a baker, whose bread is sold in the market to this very day, and he is liked by all."}`: ``,
+	} {
+		if got, _ := field(t, s, "threats", body); got != want {
+			t.Errorf("threats of %.200s: %s, want %s", body, got, want)
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package mappings
 
 import (
+	"bytes"
 	"slices"
+	"strings"
 
 	"riskdex/internal/vocabulary"
 )
@@ -120,12 +122,7 @@ func (x *extractor) threatByWords(at uint32) bool {
 		if v != fits {
 			return false
 		}
-		threat, ok := x.threatWords.label(s)
-		if ok {
-			x.counts[threat]++
-			x.lists = true
-		}
-		return ok
+		return x.threatsIn(s)
 	}
 	var r threatRating
 	x.ratingIn(at, 0, &r)
@@ -137,6 +134,22 @@ func (x *extractor) threatByWords(at uint32) bool {
 	}
 	x.ratings[r.threat], x.lists = x.ratings[r.threat] || r.level > 0, x.lists || !r.stated
 	return true
+}
+
+// threatsIn counts the threats in a string, such as "Crime; Civil unrest", and reports whether there
+// are any. A longer string is prose, whose words count like those of the text.
+func (x *extractor) threatsIn(s []byte) (any bool) {
+	const longest = 300 // bytes
+	if len(s) > longest {
+		return false
+	}
+	for entry := range bytes.FieldsFuncSeq(s, func(c rune) bool { return strings.ContainsRune(",;|\n", c) }) {
+		if threat, ok := x.threatWords.named(entry); ok {
+			x.counts[threat]++
+			x.lists, any = true, true
+		}
+	}
+	return any
 }
 
 // ratedMembers reads an object whose members are named after threats, each with a rating. One that
@@ -190,7 +203,7 @@ func (x *extractor) ratingIn(object uint32, means vocabulary.Concepts, r *threat
 			continue
 		}
 		if !r.named && all&^bits.kind == 0 {
-			if r.threat, r.named = x.threatWords.label(s); r.named {
+			if r.threat, r.named = x.threatWords.named(s); r.named {
 				continue
 			}
 		}
@@ -207,11 +220,15 @@ func (x *extractor) ratingIn(object uint32, means vocabulary.Concepts, r *threat
 // members are named after labels.
 func (x *extractor) ownThreat(at uint32) (any bool) {
 	from := &x.mapping.Threats
+	read := x.threatWords.label
+	if x.reader.name(x.nameOf(at)).Concepts&x.reader.bits.warned != 0 { // a topic or a category may be anything
+		read = x.threatWords.named
+	}
 	for i := range from.Name {
 		x.inner = x.tree.find(x.inner[:0], at, from.Name[i].steps)
 		for _, name := range x.inner {
 			if s, v := x.scalar(name); v == fits {
-				if threat, ok := x.threatWords.label(s); ok {
+				if threat, ok := read(s); ok {
 					x.rate(threat, at, name == at)
 					return true
 				}

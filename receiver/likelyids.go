@@ -331,7 +331,7 @@ func (v *survey) says(kind report.Kind) string {
 		}
 		b.WriteString(")")
 	}
-	fmt.Fprintf(&b, ". The operator says which it is with --ids %s=%s, and may then retry this delivery.", kind, v.best())
+	fmt.Fprintf(&b, ". The operator says which it is with --ids %s=%s, and may then retry this delivery. No other ids of %[1]s count then: if another publisher delivers them here too, add its own, as in %[1]s=/id,%[2]s.", kind, v.best())
 	return b.String()
 }
 

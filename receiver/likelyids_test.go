@@ -56,7 +56,7 @@ func TestUnclearIDs(t *testing.T) {
 		"two places":           {"cities", `[{"documentId":"d1","reportId":"r1","iata":"LHR"},{"documentId":"d2","reportId":"r2"}]`, "", []string{`/documentId ("d1", in 2)`, `/reportId ("r1", in 2)`, "--ids cities="}},
 		"the same twice":       {"cities", `{"documentId":"d1","sys":{"id":"d1"},"iata":"LHR"}`, "d1", nil},
 		"here and there":       {"cities", `[{"cityReportId":1,"code":"LON"},{"docId":2,"code":"PAR"}]`, "", []string{"/cityReportId", "/docId"}},
-		"not certain":          {"cities", `[{"cmsId":1,"iata":"LHR"},{"cmsId":2,"title":"x"}]`, "", []string{`/cmsId ("1", in 2)`, "--ids cities=/cmsId"}},
+		"not certain":          {"cities", `[{"cmsId":1,"iata":"LHR"},{"cmsId":2,"title":"x"}]`, "", []string{`/cmsId ("1", in 2)`, "--ids cities=/cmsId", "as in cities=/id,/cmsId"}},
 		"a bare number":        {"advisories", `[{"number":"A-1","title":"x"}]`, "", []string{"/number"}},
 		"a user by reference":  {"advisories", `[{"uid":[{"target_id":7}],"nid":[{"value":5}],"title":"x"}]`, "5", nil},
 		"its uid":              {"advisories", `[{"uid":"7f3a","title":"x"}]`, "7f3a", nil},
