@@ -101,6 +101,7 @@ func (x *extractor) document(c report.Change) {
 	x.first("risk_label", from.RiskLabel, (*extractor).putRiskLabel)
 	x.called = vocabulary.Fold(x.written(start, "risk_label"))
 	x.first("risk_level", from.RiskLevel, (*extractor).putRiskLevel)
+	x.called = "" // threats have levels of their own
 	x.list("airports", from.Airports, true, (*extractor).airport)
 	x.places()
 	start = len(x.dst)

@@ -29,7 +29,7 @@ type extractor struct {
 	codes   []string            // of the countries of the record
 	quoted  []byte
 	title   []byte // as it is in the document, quoted; empty if there is none
-	called  string // the label of the risk level, folded; empty if there is none
+	called  string // the label of the risk level, folded, while the level is read; empty if there is none
 
 	// For values that are found by the words of their names.
 	reader   reader

@@ -157,6 +157,8 @@ func TestListedThreats(t *testing.T) {
 		`{"title":"Lyon","threats":[{"name":"Pickpocketing","level":4},{"name":"Dengue fever","level":1}]}`:            `["crime"]`,
 		`{"title":"Lyon","threatRatings":[{"type":"Gang violence","rating":"High"},{"type":"Floods","rating":"Low"}]}`: `["crime"]`,
 		`{"title":"Lyon","threats":["Kidnapping and terrorism"]}`:                                                      ``,
+		`{"title":"Lyon","riskLabel":"Low","threats":[{"name":"Crime","level":5},{"name":"Terrorism","level":1}]}`:     `["crime"]`, // a level of its own
+		`{"titulo":"Lyon","nivel_riesgo":"bajo","amenazas":[{"nivel":3,"tipo":"Hurtos"}]}`:                             `["crime"]`,
 		`{"title":"Lyon","topics":["Stamps with pictures of floods","Pickpocketing"]}`:                                 ``,
 		`{"title":"Lyon","threats":"Nothing much happens here, said the mayor of the town. Pickpocketing was known in the last century, and he remembers one robbery; nobody was hurt then, the money was found behind the church, and the man who took it became a baker, whose bread is sold in the market to this very day, and he is liked by all."}`: ``,
 	} {
