@@ -20,8 +20,17 @@ type countriesFile struct {
 	// Demonyms are words for what comes from a country, such as French for FR.
 	Demonyms countryNames `json:"demonyms"`
 
+	// Areas are parts of the world, such as the Sahel.
+	Areas []area `json:"areas"`
+
 	// TitleWords are words of a title that do not say what it is about.
 	TitleWords []string `json:"title_words"`
+}
+
+// area is a part of the world that people search for.
+type area struct {
+	Names     []string `json:"names"`
+	Countries []string `json:"countries"` // their codes
 }
 
 func parseCountries(data []byte) (countriesFile, error) {
@@ -31,6 +40,16 @@ func parseCountries(data []byte) (countriesFile, error) {
 	}
 	if len(f.Names) == 0 {
 		return f, errors.New(`"names" is missing`)
+	}
+	for _, a := range f.Areas {
+		if len(a.Names) == 0 || slices.Contains(a.Names, "") {
+			return f, errors.New("areas: one has no name, or an empty one")
+		}
+		for _, code := range a.Countries {
+			if f.Names[code] == nil {
+				return f, fmt.Errorf("areas: %s has the country %q, which is not among the names", a.Names[0], code)
+			}
+		}
 	}
 	return f, errors.Join(f.Names.check("names"), f.Demonyms.check("demonyms"))
 }

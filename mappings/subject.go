@@ -153,7 +153,7 @@ func (x *extractor) fromGazetteer() {
 	case s.kind == report.Cities && len(about) > 0:
 		x.joined("names_known", func(yield func(string) bool) {
 			for name := range about[0].Names() {
-				if name != s.title && !slices.Contains(s.names, name) && !yield(nameOf(about[0], name)) {
+				if name != s.title && !isAbbreviation(name) && !slices.Contains(s.names, name) && !yield(nameOf(about[0], name)) {
 					return
 				}
 			}
@@ -164,9 +164,11 @@ func (x *extractor) fromGazetteer() {
 	case s.kind != report.Cities && !whole:
 		x.namesAbout(about)
 	}
+	var regions []*gazetteer.Region
 	if !whole {
-		x.regionNames(about)
+		regions = x.regionsAbout(about)
 	}
+	x.regionNames(regions)
 	x.codesKnown(about)
 	x.texts("country_alpha3", func(yield func(string) bool) {
 		for _, code := range s.countries {
@@ -295,12 +297,11 @@ const mostWords = 4
 // mostRegions bounds of how many regions a document has the names.
 const mostRegions = 3
 
-// regionNames writes the names of the regions of the cities that a report is about, or else of
-// those among its places and names, or else of the first in its title, so that a search for Bayern
-// finds the report on Munich, and the flood in Bavaria.
-func (x *extractor) regionNames(about []*gazetteer.City) {
+// regionsAbout returns the regions of the cities that a report is about, or else those among its
+// places and names, or else the first in its title, so that a search for Bayern finds the report on
+// Munich, and the flood in Bavaria.
+func (x *extractor) regionsAbout(about []*gazetteer.City) (regions []*gazetteer.Region) {
 	s, w := &x.subject, x.world()
-	var regions []*gazetteer.Region
 	add := func(r *gazetteer.Region) {
 		if r != nil && len(regions) < mostRegions && !slices.Contains(regions, r) {
 			regions = append(regions, r)
@@ -333,10 +334,30 @@ func (x *extractor) regionNames(about []*gazetteer.City) {
 			}
 		}
 	}
+	return regions
+}
+
+// mostAreas bounds of how many countries a document has the parts of the world.
+const mostAreas = 5
+
+// regionNames writes the names of regions, and of the parts of the world that the countries of the
+// report are in.
+func (x *extractor) regionNames(regions []*gazetteer.Region) {
+	countries := x.subject.countries[:min(len(x.subject.countries), mostAreas)]
 	x.joined("region_names_known", func(yield func(string) bool) {
 		for _, r := range regions {
 			for name := range r.Names() {
 				if !yield(asOneWord(name)) {
+					return
+				}
+			}
+		}
+		for i, code := range countries {
+			for _, name := range x.world().areaNames[code] {
+				if i > 0 && slices.ContainsFunc(countries[:i], func(c string) bool { return slices.Contains(x.world().areaNames[c], name) }) {
+					continue // it is there
+				}
+				if !yield(name) {
 					return
 				}
 			}
@@ -351,7 +372,7 @@ func (x *extractor) namesAbout(cities []*gazetteer.City) {
 	x.joined("city_names_known", func(yield func(string) bool) {
 		for _, c := range cities[:min(most, len(cities))] {
 			for name := range c.Names() {
-				if !yield(nameOf(c, name)) {
+				if !isAbbreviation(name) && !yield(nameOf(c, name)) {
 					return
 				}
 			}
@@ -382,12 +403,22 @@ func asOneWord(name string) string {
 	}, name)
 }
 
-// codesKnown writes the codes of cities and of their airports, so that a search for MRS
+// isAbbreviation reports whether a name is one such as LA, or CDMX.
+func isAbbreviation(name string) bool {
+	return len(name) <= 4 && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// codesKnown writes the codes of cities and of their airports, and abbreviations of their names, so that a search for MRS
 // finds the strike in Marseille.
 func (x *extractor) codesKnown(cities []*gazetteer.City) {
 	var codes []string
 	for _, c := range cities {
 		codes = slices.AppendSeq(codes, c.Codes())
+		for name := range c.Names() {
+			if isAbbreviation(name) {
+				codes = append(codes, name)
+			}
+		}
 	}
 	slices.Sort(codes)
 	x.texts("codes_known", slices.Values(slices.Compact(codes)))

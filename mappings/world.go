@@ -28,6 +28,7 @@ type world struct {
 	titleWords map[string]bool
 
 	countryNames map[string][]string // by code, as asOneWord returns them
+	areaNames    map[string][]string // of the parts of the world that a country is in, likewise
 }
 
 // world returns a function that reads the tables when it is first called, since many
@@ -50,7 +51,7 @@ func (c countriesFile) world(from Gazetteer) (get func() *world, sum string, err
 		if err != nil {
 			panic(err) // the built-in tables are broken, which a test would have found
 		}
-		w := &world{Gazetteer: g, off: from.Off, codes: make(map[string]string), usual: make(map[string]string), demonyms: make(map[string]string), titleWords: make(map[string]bool), countryNames: make(map[string][]string)}
+		w := &world{Gazetteer: g, off: from.Off, codes: make(map[string]string), usual: make(map[string]string), demonyms: make(map[string]string), titleWords: make(map[string]bool), countryNames: make(map[string][]string), areaNames: make(map[string][]string)}
 		for _, code := range slices.Sorted(maps.Keys(c.Names)) {
 			for i, name := range c.Names[code] {
 				if i == 0 {
@@ -70,6 +71,14 @@ func (c countriesFile) world(from Gazetteer) (get func() *world, sum string, err
 		}
 		for _, word := range c.TitleWords {
 			w.titleWords[gazetteer.Fold(word)] = true
+		}
+		for _, a := range c.Areas {
+			for _, name := range a.Names {
+				name = asOneWord(gazetteer.Plain(name))
+				for _, code := range a.Countries {
+					w.areaNames[code] = append(w.areaNames[code], name)
+				}
+			}
 		}
 		for code := range g.CountryCodes() {
 			for name := range g.CountryNames(code) {

@@ -18,7 +18,7 @@ import (
 
 // citiesTable makes the table of cities, the largest first. regions are the codes of their regions,
 // as regionsTable returns them.
-func citiesTable(folder string, regions map[string]string) ([]byte, error) {
+func citiesTable(folder string, countries []byte, regions map[string]string) ([]byte, error) {
 	rows, err := readTable(filepath.Join(folder, "cities.tsv"))
 	if err != nil {
 		return nil, err
@@ -35,6 +35,7 @@ func citiesTable(folder string, regions map[string]string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	ofCountry := countriesCalled(countries)
 	var table bytes.Buffer
 	table.WriteString("code\tairports\tname\tcountry\tregion\tlat\tlon\tpopulation\tcapital\tother_names\n")
 	used := 0
@@ -61,7 +62,9 @@ func citiesTable(folder string, regions map[string]string) ([]byte, error) {
 		if of == "" {
 			of = row[0]
 		}
-		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", code, airports[of], name, country, regions[country+"."+row[4]], lat, lon, row[7], mark, otherNames(name, row[8], usual[of]))
+		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", code, airports[of], name, country, regions[country+"."+row[4]], lat, lon, row[7], mark, otherNames(name, row[8], usual[of], func(name string) bool {
+			return ofCountry[name] != "" && !strings.Contains(ofCountry[name], country)
+		}))
 		delete(usual, of)
 	}
 	if len(usual) > 0 {
@@ -98,8 +101,9 @@ func degrees(text string) (string, error) {
 
 // otherNames returns the other names as they are searched, each once. It leaves out notes
 // in brackets, and what is not a name: texts with digits, and one or two letters, which are
-// codes. usual are names that stay as they are.
-func otherNames(name, list, usual string) string {
+// codes. It also leaves out the names of other countries in Latin letters: who types Iraq does not
+// mean Arāk. usual are names that stay as they are.
+func otherNames(name, list, usual string, isOtherCountry func(searched string) bool) string {
 	seen := map[string]bool{searched(name): true}
 	var names []string
 	for other := range strings.SplitSeq(list, "|") {
@@ -109,7 +113,7 @@ func otherNames(name, list, usual string) string {
 		other = gazetteer.Plain(other)
 		folded := gazetteer.Fold(other)
 		switch letters := utf8.RuneCountInString(other); {
-		case letters == len(other) && letters < 3, letters > 60, isWord(folded), strings.ContainsAny(other, "0123456789/"), seen[searched(other)]:
+		case letters == len(other) && letters < 3, letters > 60, isWord(folded), strings.ContainsAny(other, "0123456789/"), seen[searched(other)], isLatin(other) && isOtherCountry(searched(other)):
 			continue
 		}
 		seen[searched(other)] = true
@@ -126,11 +130,14 @@ func otherNames(name, list, usual string) string {
 // searched returns a name as the index compares it: without the marks of Latin letters only.
 // Україна and Украіна are two names.
 func searched(name string) string {
-	latin := strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(unicode.Latin, r) })
-	if latin {
+	if isLatin(name) {
 		return gazetteer.Fold(name)
 	}
 	return strings.ToLower(gazetteer.Plain(name))
+}
+
+func isLatin(name string) bool {
+	return strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(unicode.Latin, r) })
 }
 
 // isWord reports whether a name is a common English word, which people type for its English

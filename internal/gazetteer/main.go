@@ -33,7 +33,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	cities, err := citiesTable(from, codes)
+	cities, err := citiesTable(from, countries, codes)
 	if err != nil {
 		return err
 	}

@@ -37,13 +37,7 @@ func regionsTable(folder string, countries []byte) (table []byte, codes map[stri
 	if err != nil {
 		return nil, nil, err
 	}
-	ofCountry := map[string]bool{}
-	for line := range strings.Lines(string(countries)) {
-		cells := strings.Split(strings.TrimSpace(line), "\t")
-		for name := range strings.SplitSeq(cells[len(cells)-1], "|") {
-			ofCountry[searched(name)] = true
-		}
-	}
+	ofCountry := countriesCalled(countries)
 	var made bytes.Buffer
 	made.WriteString("code\tname\tother_names\n")
 	for _, row := range rows[1:] {
@@ -55,7 +49,7 @@ func regionsTable(folder string, countries []byte) (table []byte, codes map[stri
 			key := searched(name)
 			letters := utf8.RuneCountInString(name)
 			isCode := letters == len(name) && letters < 4
-			if name == "" || seen[key] || ofCity[code][key] || !isUsual && (isCode || ofCountry[key] || isWord(key)) {
+			if name == "" || seen[key] || ofCity[code][key] || !isUsual && (isCode || ofCountry[key] != "" || isWord(key)) {
 				return
 			}
 			seen[key] = true
@@ -76,6 +70,18 @@ func regionsTable(folder string, countries []byte) (table []byte, codes map[stri
 		return nil, nil, fmt.Errorf("usual_regions.tsv has regions that are not in regions.tsv: %v", usual)
 	}
 	return made.Bytes(), codes, nil
+}
+
+// countriesCalled returns the codes of the countries that have a name, as searched returns it.
+func countriesCalled(table []byte) map[string]string {
+	codes := map[string]string{}
+	for line := range strings.Lines(string(table)) {
+		cells := strings.Split(strings.TrimSpace(line), "\t")
+		for name := range strings.SplitSeq(cells[len(cells)-1], "|") {
+			codes[searched(name)] += " " + cells[0]
+		}
+	}
+	return codes
 }
 
 // cityNames returns the names of the cities of each region, as searched returns them.

@@ -61,7 +61,7 @@ func TestScores(t *testing.T) {
 
 	score, _ := explained("LON", report.Key{Kind: report.Cities, ID: "city-LON"})
 	first := score.Reasons[0]
-	if first.Clause != "its own code" || first.Score != 1000 || len(first.Terms) != 1 || !slices.Equal(first.Terms[0].Fields, []string{"code"}) || strings.Join(first.Terms[0].Words, " ") != "lon" {
+	if first.Clause != "code of the city or of its airport" || first.Score != 3000 || len(first.Terms) != 1 || !slices.Equal(first.Terms[0].Fields, []string{"code.typed", "code"}) || strings.Join(first.Terms[0].Words, " ") != "LON lon" {
 		t.Errorf("LON is found by %+v", first)
 	}
 	score, _ = explained("closed roads", report.Key{Kind: report.Advisories, ID: "adv-london"})

@@ -64,3 +64,95 @@ func TestSmallWordsAreNoPlaces(t *testing.T) {
 		}
 	}
 }
+
+// TestCodesAndNames: capitals alone are the code of a city or of its airport before that of a country,
+// also if only the gazetteer knows it; a word that is part of a name is no code.
+func TestCodesAndNames(t *testing.T) {
+	x := newIndices(t, elastictest.Prefix(t))
+	of := func(kind report.Kind, id, body string) record { return record{kind: kind, id: id, body: body} }
+	fill(t, x, []record{
+		of(report.Cities, "perth", `{"name":"Perth","country":"AU","code":"PER","body":"Calm."}`), of(report.Advisories, "peru", `{"title":"Peru","country":"PE"}`),
+		of(report.Cities, "lima", `{"name":"Lima","country":"PE","body":"Calm."}`),
+		of(report.Cities, "tokyo", `{"name":"Tokyo","country":"JP","body":"Calm."}`), of(report.Advisories, "honduras", `{"title":"Honduras","country":"HN"}`),
+		of(report.Cities, "tegucigalpa", `{"name":"Tegucigalpa","country":"HN","body":"Calm."}`),
+		of(report.Cities, "la", `{"name":"Los Angeles","country":"US","body":"Calm."}`), of(report.Advisories, "laos", `{"title":"Laos","country":"LA"}`),
+		of(report.Advisories, "palisades", `{"title":"Wildfire in the hills of Los Angeles","country":"US"}`),
+		of(report.Cities, "vientiane", `{"name":"Vientiane","country":"LA","body":"Fires in the dry season."}`),
+		of(report.Cities, "benghazi", `{"name":"Benghazi","country":"LY","code":"BEN","body":"Its airport is closed."}`),
+		of(report.Cities, "tel-aviv", `{"name":"Tel Aviv","country":"IL","code":"TLV","body":"Ben Gurion airport is busy."}`),
+		of(report.Cities, "freetown", `{"name":"Freetown","country":"SL","code":"FNA","body":"Scams are known."}`),
+		of(report.Cities, "marrakesh", `{"name":"Marrakesh","country":"MA","code":"RAK","body":"Scams are common on Jemaa el-Fna."}`),
+		of(report.Cities, "lagos", `{"name":"Lagos","country":"NG","code":"LOS","body":"Calm."}`),
+		of(report.Cities, "genoa", `{"name":"Genoa","country":"IT","code":"GOA","body":"Calm."}`),
+		of(report.Cities, "bangkok", `{"name":"Bangkok","country":"TH","body":"Calm."}`),
+		of(report.Cities, "bissau", `{"name":"Bissau","country":"GW","body":"Calm."}`), of(report.Advisories, "guinea", `{"title":"Guinea","country":"GN","body":"A coup."}`),
+		of(report.Advisories, "gw", `{"title":"Guinea-Bissau","country":"GW"}`), of(report.Advisories, "seized", `{"title":"Coup in Guinea-Bissau","country":"GW"}`),
+		of(report.Advisories, "sudan", `{"title":"Sudan","country":"SD","body":"Floods."}`), of(report.Advisories, "south-sudan", `{"title":"South Sudan","country":"SS"}`),
+		of(report.Advisories, "mexico", `{"title":"Mexico","country":"MX"}`), of(report.Advisories, "cartels", `{"title":"Cartels","body":"A cartel."}`),
+		of(report.Cities, "arak", `{"name":"Arāk","country":"IR","body":"Calm."}`), of(report.Advisories, "iraq", `{"title":"Iraq","country":"IQ"}`),
+	})
+	for words, want := range map[string]string{
+		"PER": "perth", "HND": "tokyo", "LA": "la", "LA fires": "palisades", "fires in LA": "palisades", "BEN": "benghazi", "BEN airport": "benghazi", "ben": "benghazi",
+		"Ben Gurion airport": "tel-aviv", "ben gurion airport": "tel-aviv", "Jemaa el-Fna scams": "marrakesh", "jemaa el-fna scams": "marrakesh",
+		"Los Angelos": "la", "LOS": "lagos", "GOA": "genoa", "PE": "peru", "HN": "honduras", "Hnd airport": "tokyo",
+		"Guinea-Bissau coup": "seized", "Guinea Bissau": "gw", "South Sudan floods": "south-sudan", "northern Mexico cartel": "mexico", "security situation in Iraq": "iraq",
+	} {
+		if got := first(t, x, x.Set.SearchBody, words); !strings.HasPrefix(got+" ", want+" ") {
+			t.Errorf("%q finds %q, want %s first", words, got, want)
+		}
+	}
+	for _, typed := range []string{"bkk", "BKK"} {
+		if got := first(t, x, x.Set.CompleteBody, typed); got != "bangkok" {
+			t.Errorf("%q is completed to %q, want bangkok", typed, got)
+		}
+	}
+}
+
+// TestPartsOfTheWorld: a part of the world finds the reports on its countries and cities.
+func TestPartsOfTheWorld(t *testing.T) {
+	x := newIndices(t, elastictest.Prefix(t))
+	of := func(kind report.Kind, id, body string) record { return record{kind: kind, id: id, body: body} }
+	fill(t, x, []record{
+		of(report.Advisories, "sweden", `{"title":"Sweden","country":"SE"}`), of(report.Advisories, "mali", `{"title":"Mali","country":"ML"}`),
+		of(report.Advisories, "kenya", `{"title":"Kenya","country":"KE"}`), of(report.Advisories, "thailand", `{"title":"Thailand","country":"TH"}`),
+		of(report.Advisories, "za", `{"title":"South Africa","country":"ZA"}`), of(report.Advisories, "jamaica", `{"title":"Jamaica","country":"JM"}`),
+		of(report.Cities, "gao", `{"name":"Gao","country":"ML","body":"Calm."}`), of(report.Cities, "manila", `{"name":"Manila","country":"PH","body":"Kidnapping is known."}`),
+		of(report.Advisories, "taken", `{"title":"Engineer abducted on the road","country":"ML"}`), of(report.Advisories, "taken-ph", `{"title":"Kidnapping of a tourist","country":"PH"}`),
+	})
+	for words, want := range map[string]string{
+		"Scandinavia": "sweden", "Skandinavien": "sweden", "Nordic countries": "sweden", "Sahel kidnapping": "taken", "Sahel": "mali", "le Sahel": "mali",
+		"West Africa": "mali", "West African kidnapping": "taken", "Caribbean": "jamaica", "caribbean wibble": "jamaica", "Karibik": "jamaica",
+		"South Africa wibble": "za", "South-East Asia": "thailand manila", "東南アジア": "thailand manila", "东南亚": "thailand manila", "Southeast Asia kidnapping": "taken-ph",
+		"Europe": "sweden", "Europa": "sweden",
+	} {
+		got := first(t, x, x.Set.SearchBody, words)
+		if !strings.HasPrefix(got+" ", strings.Fields(want)[0]+" ") || len(strings.Fields(want)) > 1 && !strings.Contains(got, strings.Fields(want)[1]) {
+			t.Errorf("%q finds %q, want %s first", words, got, want)
+		}
+	}
+	if got := first(t, x, x.Set.SearchBody, "West Africa"); strings.Contains(got, "kenya") {
+		t.Errorf("West Africa finds %q, with kenya, which is elsewhere", got)
+	}
+}
+
+// TestMisspeltNameAndThreat: a misspelt country or city is found beside a threat that its report does
+// not mention, and beside one that is misspelt too.
+func TestMisspeltNameAndThreat(t *testing.T) {
+	x := newIndices(t, elastictest.Prefix(t))
+	of := func(kind report.Kind, id, body string) record { return record{kind: kind, id: id, body: body} }
+	fill(t, x, []record{
+		of(report.Advisories, "ecuador", `{"title":"Ecuador","country":"EC","body":"Take care."}`),
+		of(report.Advisories, "manipur", `{"title":"Clashes in Manipur: curfew","country":"IN"}`),
+		of(report.Cities, "bangkok", `{"name":"Bangkok","country":"TH","body":"Protesters gather."}`),
+		of(report.Cities, "lisbon", `{"name":"Lisbon","country":"PT","body":"Calm."}`),
+		of(report.Advisories, "protest", `{"title":"Protests in Lisbon","country":"PT"}`),
+		of(report.Advisories, "blast", `{"title":"Explosion","country":"PK","body":"A blast."}`), of(report.Advisories, "pakistan", `{"title":"Pakistan","country":"PK"}`),
+	})
+	for words, want := range map[string]string{
+		"Ecquador curfew": "ecuador", "ecuadro curfew": "ecuador", "Bankok protst": "bangkok", "Pakisten explosoin": "pakistan",
+	} {
+		if got := first(t, x, x.Set.SearchBody, words); !strings.HasPrefix(got+" ", want+" ") && (want != "" || got != "") {
+			t.Errorf("%q finds %q, want %s first", words, got, want)
+		}
+	}
+}

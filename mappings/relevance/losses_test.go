@@ -12,10 +12,10 @@ import (
 // losses are parts of the query whose loss must not go unnoticed: without each, a class
 // falls below its floor.
 var losses = []loss{
-	{"the boost of codes", "code", "search.json", []string{`"boost": 1000`, `"boost": 0.001`}},
+	{"the boost of codes", "code", "search.json", []string{`"boost": 3000`, `"boost": 0.001`, `"boost": 2500`, `"boost": 0.001`, `"boost": 700`, `"boost": 0.001`}},
 	// The gazetteer has common misspellings too.
 	{"tolerance for typos", "typo", "search.json", []string{`"fuzziness": "AUTO:4,7"`, `"fuzziness": 0`, `"names_known`, `"no_names`, rareWord, noRareWord}},
-	{"other names", "other name", "search.json", []string{`"names`, `"no_names`}},
+	{"other names", "other name", "search.json", []string{`"names`, `"no_names`, `"codes_known`, `"no_codes`}},
 	{"names of countries", "country", "search.json", []string{`"country_name`, `"no_country_name`}},
 	{"what is in the text", "threat", "search.json", []string{
 		`"text`, `"no_text`, `"no_text": "{{words}}"`, `"text": "{{words}}"`, `"field": "no_text`, `"field": "text`, // suggestions stay
