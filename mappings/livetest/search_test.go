@@ -77,7 +77,7 @@ func TestSearch(t *testing.T) {
 		{"munchen", "city-MUC"},
 		{"munchne", "city-MUC"},
 		{"fortal", "city-FOR"},
-		{"londond", "city-LDY"},
+		{"londonde", "city-LDY"},
 		{"long be", "city-LGB"},
 		{"london protest", "city-LON"},
 		{"LON protests", "city-LON"},
