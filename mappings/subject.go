@@ -340,10 +340,14 @@ func (x *extractor) regionsAbout(about []*gazetteer.City) (regions []*gazetteer.
 // mostAreas bounds of how many countries a document has the parts of the world.
 const mostAreas = 5
 
-// regionNames writes the names of regions, and of the parts of the world that the countries of the
-// report are in.
+// regionNames writes the names of regions, and of the parts of the world that the countries of an
+// advisory or a special report are in. Cities have none of these: they would make
+// their index larger by 6 %.
 func (x *extractor) regionNames(regions []*gazetteer.Region) {
 	countries := x.subject.countries[:min(len(x.subject.countries), mostAreas)]
+	if x.subject.kind == report.Cities {
+		countries = nil
+	}
 	x.joined("region_names_known", func(yield func(string) bool) {
 		for _, r := range regions {
 			for name := range r.Names() {
@@ -408,8 +412,8 @@ func isAbbreviation(name string) bool {
 	return len(name) <= 4 && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 }
 
-// codesKnown writes the codes of cities and of their airports, and abbreviations of their names, so that a search for MRS
-// finds the strike in Marseille.
+// codesKnown writes the codes of cities and of their airports, and abbreviations of their names, so
+// that a search for MRS finds the strike in Marseille.
 func (x *extractor) codesKnown(cities []*gazetteer.City) {
 	var codes []string
 	for _, c := range cities {

@@ -108,7 +108,7 @@ func TestCodesAndNames(t *testing.T) {
 	}
 }
 
-// TestPartsOfTheWorld: a part of the world finds the reports on its countries and cities.
+// TestPartsOfTheWorld: a part of the world finds the reports on its countries, and what happens there.
 func TestPartsOfTheWorld(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	of := func(kind report.Kind, id, body string) record { return record{kind: kind, id: id, body: body} }
@@ -122,11 +122,10 @@ func TestPartsOfTheWorld(t *testing.T) {
 	for words, want := range map[string]string{
 		"Scandinavia": "sweden", "Skandinavien": "sweden", "Nordic countries": "sweden", "Sahel kidnapping": "taken", "Sahel": "mali", "le Sahel": "mali",
 		"West Africa": "mali", "West African kidnapping": "taken", "Caribbean": "jamaica", "caribbean wibble": "jamaica", "Karibik": "jamaica",
-		"South Africa wibble": "za", "South-East Asia": "thailand manila", "東南アジア": "thailand manila", "东南亚": "thailand manila", "Southeast Asia kidnapping": "taken-ph",
+		"South Africa wibble": "za", "South-East Asia": "thailand", "東南アジア": "thailand", "东南亚": "thailand", "Southeast Asia kidnapping": "taken-ph",
 		"Europe": "sweden", "Europa": "sweden",
 	} {
-		got := first(t, x, x.Set.SearchBody, words)
-		if !strings.HasPrefix(got+" ", strings.Fields(want)[0]+" ") || len(strings.Fields(want)) > 1 && !strings.Contains(got, strings.Fields(want)[1]) {
+		if got := first(t, x, x.Set.SearchBody, words); !strings.HasPrefix(got+" ", want+" ") {
 			t.Errorf("%q finds %q, want %s first", words, got, want)
 		}
 	}
