@@ -124,34 +124,77 @@ func numbersOf(text string) (dayFirst, monthFirst time.Time) {
 	return dayFirst, monthFirst
 }
 
+// dateOrder is the order of day and month in the dates of a record that are numbers.
+type dateOrder uint8
+
+const (
+	unread dateOrder = iota
+	untold           // no date tells it, or two tell otherwise
+	dayFirst
+	monthFirst
+)
+
 // dateInOrder reads a date such as 7/8/2026 in the order that the other dates of the record have, if
-// they have one.
+// they have one. Only members that are called after dates count, with the same sign between the
+// numbers.
 func (x *extractor) dateInOrder(s []byte) (t time.Time, ok bool) {
-	if len(s) > len("07/08/2026") {
+	const longest = len("07/08/2026")
+	sign := bytes.IndexAny(s, "/-")
+	if len(s) > longest || sign < 0 {
 		return time.Time{}, false
 	}
 	day, month := numbersOf(string(s))
 	if day.IsZero() || month.IsZero() {
 		return time.Time{}, false
 	}
-	const shortest, longest = uint32(len(`"7/13/2026"`)), uint32(len(`"13/07/2026"`))
-	var dayFirst, monthFirst bool
-	for at := range x.tree.nodes {
-		n := &x.tree.nodes[at]
-		if n.kind != '"' || n.rawLen < shortest || n.rawLen > longest {
-			continue
-		}
-		day, month := numbersOf(string(x.tree.text(uint32(at))))
-		dayFirst = dayFirst || month.IsZero() && !day.IsZero()
-		monthFirst = monthFirst || day.IsZero() && !month.IsZero()
+	order := &x.dateOrders[0]
+	if s[sign] == '-' {
+		order = &x.dateOrders[1]
 	}
-	switch {
-	case dayFirst && !monthFirst:
+	if *order == unread {
+		*order = x.orderOfDates(s[sign])
+	}
+	switch *order {
+	case dayFirst:
 		return day, true
-	case monthFirst && !dayFirst:
+	case monthFirst:
 		return month, true
 	}
 	return time.Time{}, false
+}
+
+// orderOfDates returns the order that the dates of the record tell which have a sign between their
+// numbers.
+func (x *extractor) orderOfDates(sign byte) dateOrder {
+	const shortest, longest = len("7/13/2026"), len("13/07/2026T23:59:59.000+00:00")
+	order := untold
+	for at := range x.tree.nodes {
+		n := &x.tree.nodes[at]
+		if n.kind != '"' || int(n.rawLen) < shortest+2 || int(n.rawLen) > longest+2 {
+			continue
+		}
+		text := x.tree.raw(uint32(at))
+		text = text[1 : len(text)-1]
+		if end := bytes.IndexAny(text, " T"); end > 0 {
+			text = text[:end]
+		}
+		if bytes.Count(text, []byte{sign}) != 2 {
+			continue
+		}
+		day, month := numbersOf(string(text))
+		if day.IsZero() == month.IsZero() || x.reader.name(x.nameOf(uint32(at))).Concepts&x.reader.bits.dates == 0 {
+			continue
+		}
+		told := dayFirst
+		if day.IsZero() {
+			told = monthFirst
+		}
+		if order != untold && order != told {
+			return untold
+		}
+		order = told
+	}
+	return order
 }
 
 // months are the names of months, folded, in French, Spanish and German.

@@ -21,15 +21,16 @@ type extractor struct {
 	dst          []byte   // the document so far
 	unfit        []string // fields with values that do not fit
 
-	roots   []uint32 // the objects that patterns start from
-	found   []uint32
-	inner   []uint32            // found below a place, while found is in use
-	cleaned []byte              // the value being converted
-	seen    map[string]struct{} // values of the list being written
-	codes   []string            // of the countries of the record
-	quoted  []byte
-	title   []byte // as it is in the document, quoted; empty if there is none
-	called  string // the label of the risk level, folded, while the level is read; empty if there is none
+	roots      []uint32 // the objects that patterns start from
+	found      []uint32
+	inner      []uint32            // found below a place, while found is in use
+	cleaned    []byte              // the value being converted
+	seen       map[string]struct{} // values of the list being written
+	codes      []string            // of the countries of the record
+	quoted     []byte
+	title      []byte       // as it is in the document, quoted; empty if there is none
+	dateOrders [2]dateOrder // of dates with / and with -
+	called     string       // the label of the risk level, folded, while the level is read; empty if there is none
 
 	// For values that are found by the words of their names.
 	reader   reader

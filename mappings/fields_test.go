@@ -355,10 +355,13 @@ func TestFieldsByOtherNames(t *testing.T) {
 		kind              report.Kind
 		field, body, want string
 	}{
-		{report.Cities, "airports", `{"title":"Rome","hubs":[{"iata":"FCO","name":"Fiumicino"},{"iata":"CIA","name":"Ciampino"}]}`, `["FCO","CIA"]`},
-		{report.Cities, "airports", `{"title":"Rome","gateways":["FCO","CIA"]}`, `["FCO","CIA"]`},
+		{report.Cities, "airports", `{"title":"Rome","airfields":["FCO","CIA"]}`, `["FCO","CIA"]`},
+		{report.Cities, "airports", `{"title":"Rome","hubs":["Bus","Air"],"gateway":"API"}`, ``},
 		{report.SpecialReports, "places", `{"title":"Strike","Cities":"Rome; Milan;Naples"}`, `[{"name":"Rome"},{"name":"Milan"},{"name":"Naples"}]`},
 		{report.SpecialReports, "places", `{"title":"Strike","affectedCities":["Rome | Milan","Naples"]}`, `[{"name":"Rome"},{"name":"Milan"},{"name":"Naples"}]`},
+		{report.SpecialReports, "places", `{"title":"Strike","cities":"C&ocirc;te d'Azur; K&#246;ln;Köln"}`, `[{"name":"Côte d'Azur"},{"name":"Köln"}]`},
+		{report.SpecialReports, "places", `{"title":"Strike","city":"Trinidad &amp; Tobago"}`, `[{"name":"Trinidad & Tobago"}]`},
+		{report.SpecialReports, "places", `{"title":"Strike","location":"No specific location; see text"}`, `[{"name":"No specific location; see text"}]`},
 		{report.SpecialReports, "places", `{"title":"Strike","city":"Frankfurt, Germany"}`, `[{"name":"Frankfurt, Germany"}]`},
 		{report.SpecialReports, "places", `{"title":"Strike","settlements":[{"name":{"en":"Rome","it":"Roma"}},{"name":{"en":"Milan"}}]}`, `[{"name":"Rome"},{"name":"Milan"}]`},
 		{report.Cities, "updated_at", `{"titre":"Paris","misAJour":"28/10/2026"}`, `"2026-10-28T00:00:00Z"`},
@@ -368,6 +371,8 @@ func TestFieldsByOtherNames(t *testing.T) {
 		{report.SpecialReports, "starts_at", `{"start_date":"01/12/2026","updated":"28/10/2026","published":"10/28/2026"}`, ``},
 		{report.SpecialReports, "starts_at", `{"start_date":"01/12/2026","end_date":"02/12/2026"}`, ``},
 		{report.SpecialReports, "starts_at", `{"start_date":"01-12-2026","end_date":"31-12-2026"}`, `"2026-12-01T00:00:00Z"`},
+		{report.SpecialReports, "starts_at", `{"start_date":"12/11/2026","end_date":"12/20/2026 23:59","updated":"20-11-2026"}`, `"2026-12-11T00:00:00Z"`},
+		{report.SpecialReports, "starts_at", `{"start_date":"12/11/2026","invoice":"28/10/2026"}`, ``},
 	} {
 		if got, _ := fieldOf(t, s, c.kind, c.field, c.body); got != c.want {
 			t.Errorf("%s of %s %s: %s, want %s", c.field, c.kind, c.body, got, c.want)

@@ -27,7 +27,7 @@ type reader struct {
 
 // concepts are the bits of the concepts that are tested one by one.
 type concepts struct {
-	lat, lon, link, id, language, category, title, name, code, iata, label, text, place, geo, part, number, threat, score, rates, kind, scale, lowest, rated, warned vocabulary.Concepts
+	lat, lon, link, id, language, category, title, name, code, iata, label, text, place, geo, part, number, threat, score, rates, kind, scale, lowest, rated, warned, dates vocabulary.Concepts
 }
 
 type hitKey struct {
@@ -43,7 +43,7 @@ func newReader(v *vocabulary.Vocabulary) reader {
 			category: v.Concepts("category"), title: v.Concepts("title"), name: v.Concepts("name"), code: v.Concepts("code"), iata: v.Concepts("iata"),
 			label: v.Concepts("label"), text: v.Concepts("text"), place: v.Concepts("place region city destination"), geo: v.Concepts("geo"), part: v.Concepts("part"), number: v.Concepts("number"), threat: v.Concepts("threat"), score: v.Concepts("score"),
 			rates: v.Concepts("level rating score severity risk threat security"), kind: v.Concepts("category threat risk name title label"),
-			scale: v.Concepts("scale"), lowest: v.Concepts("lowest"), rated: v.Concepts("risk threat security rating"), warned: v.Concepts("risk threat"),
+			scale: v.Concepts("scale"), lowest: v.Concepts("lowest"), rated: v.Concepts("risk threat security rating"), warned: v.Concepts("risk threat"), dates: v.Concepts("date start end valid published created updated"),
 		},
 	}
 }
@@ -86,6 +86,7 @@ const (
 // objects in it whose names consist of known words.
 func (x *extractor) gather() {
 	x.guesses, x.dropped, x.labelsRead = x.guesses[:0], 0, false
+	x.dateOrders = [2]dateOrder{}
 	if x.mapping.book == nil {
 		return
 	}

@@ -44,7 +44,7 @@ var englishLabels = func() map[string]string {
 		"very low":  {"tres faible", "muy bajo", "muy baja", "sehr niedrig", "sehr gering", "molto basso", "muito baixo", "zeer laag"},
 		"low":       {"faible", "bajo", "baja", "niedrig", "gering", "basso", "baixo", "laag"},
 		"moderate":  {"modere", "moderado", "moderada", "massig", "maessig", "moderato", "matig"},
-		"medium":    {"moyen", "medio", "media", "mittel", "gemiddeld"},
+		"medium":    {"moyen", "medio", "mittel", "gemiddeld"},
 		"high":      {"eleve", "alto", "alta", "hoch", "elevato", "elevado", "hoog"},
 		"very high": {"tres eleve", "muy alto", "muy alta", "sehr hoch", "molto alto", "molto elevato", "muito alto", "zeer hoog"},
 		"extreme":   {"extremo", "extrema", "extrem", "estremo", "extreem"}, // extrême folds to extreme

@@ -108,7 +108,7 @@ func newPhrasebook(v *vocabulary.Vocabulary, kind report.Kind) *phrasebook {
 	if kind == report.Advisories {
 		b.phrases = append(b.phrases, phrase{field: countryField, need: v.Concepts("destination"), rank: 7 * 16})
 	}
-	risk := []string{"risk level", "risk rating", "risk", "security level", "security rating", "threat level", "advisory level", "level", "rating", "severity", "threat"}
+	risk := []string{"risk level", "risk rating", "risk", "security level", "security rating", "threat level", "advisory level", "level", "rating", "severity"}
 	ask(riskLevelField, "risk level rating score security threat travel advisory name label title code id text", risk...)
 	ask(riskLabelField, "risk level rating score security threat travel advisory name label title text",
 		append([]string{"risk label", "risk name", "level label", "level name", "rating label", "rating name"}, risk...)...)

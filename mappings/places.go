@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // places writes the places that a record names, each with its name, code and location as
@@ -77,32 +79,52 @@ places:
 // placesIn writes the place at a node, or those whose names are in one string, as in
 // "Rome; Milan", and returns how many there are.
 func (x *extractor) placesIn(at uint32, isFirst bool, seen *tally) (n int) {
-	const separators = ";|"
-	if x.tree.nodes[at].kind != '"' || x.tree.nodes[at].rawLen > maxLine || !bytes.ContainsAny(x.tree.text(at), separators) {
+	names := x.namesOfPlaces(at)
+	if len(names) < 2 {
 		if x.place(at, isFirst, seen) {
 			n = 1
 		}
 		return n
 	}
-	for name := range bytes.FieldsFuncSeq(x.tree.text(at), func(c rune) bool { return strings.ContainsRune(separators, c) }) {
-		line, v := x.line(name)
-		if v != fits {
-			continue
-		}
+	for _, name := range names {
 		if !isFirst || n > 0 {
 			x.dst = append(x.dst, ',')
 		}
 		x.dst = append(x.dst, `{"name":`...)
 		value := len(x.dst)
-		x.quote(line)
+		x.quote([]byte(name))
 		x.trace.note(x, "places.name", at, fits, value)
 		if x.subject.wantsPlaces() {
-			x.subject.places = append(x.subject.places, placeOf{name: string(line)})
+			x.subject.places = append(x.subject.places, placeOf{name: name})
 		}
 		x.dst = append(x.dst, '}')
 		n++
 	}
 	return n
+}
+
+// namesOfPlaces returns the names in a string that lists several, each once. Something that does not
+// begin as names do makes it one text.
+func (x *extractor) namesOfPlaces(at uint32) (names []string) {
+	const separators = ";|"
+	if x.tree.nodes[at].kind != '"' || x.tree.nodes[at].rawLen > maxLine || !bytes.ContainsAny(x.tree.raw(at), separators) {
+		return nil
+	}
+	line, v := x.line(x.tree.text(at))
+	if v != fits {
+		return nil
+	}
+	for name := range strings.FieldsFuncSeq(string(line), func(c rune) bool { return strings.ContainsRune(separators, c) }) {
+		name = strings.TrimSpace(name)
+		first, _ := utf8.DecodeRuneInString(name)
+		if !unicode.IsLetter(first) || unicode.IsLower(first) {
+			return nil
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // place writes one place unless nothing of it is known, and reports whether it did.

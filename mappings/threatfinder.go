@@ -206,10 +206,10 @@ func (t *threatWords) label(name []byte) (threat int, ok bool) {
 }
 
 // named returns the threat that an entry of a list of threats is: its label, or else the only
-// threat that it mentions, as in "Gang violence" or "Pickpocketing".
+// threat that it mentions, as in "Gang violence" or "Pickpocketing". An entry that says more, such as
+// how likely the threat is, is none.
 func (t *threatWords) named(entry []byte) (threat int, ok bool) {
-	const longest = 60 // bytes; a longer one is a sentence, which may say anything of a threat
-	if threat, ok = t.label(entry); ok || len(entry) > longest {
+	if threat, ok = t.label(entry); ok || !isNameOfThreat(entry) {
 		return threat, ok
 	}
 	counts := make([]int, len(t.names))
@@ -224,6 +224,26 @@ func (t *threatWords) named(entry []byte) (threat int, ok bool) {
 		threat, ok = i, true
 	}
 	return threat, ok
+}
+
+// isNameOfThreat reports whether an entry of a list of threats may be the name of one: up to three
+// words, none of which denies or rates it, or says that it is about something else.
+func isNameOfThreat(entry []byte) bool {
+	const mostWords, longest = 3, 60 // bytes
+	if len(entry) > longest || bytes.ContainsAny(entry, ".:;()<>0123456789?!") {
+		return false
+	}
+	words := strings.Fields(vocabulary.Fold(string(entry)))
+	return len(words) <= mostWords && !slices.ContainsFunc(words, func(word string) bool {
+		return slices.Contains(notNames, word) || isLabel[word] || englishLabels[word] != ""
+	})
+}
+
+// notNames are words that deny a threat, or make of it something else.
+var notNames = []string{
+	"no", "not", "non", "none", "without", "little", "few", "less", "unlikely", "rare", "rarely", "decreasing", "falling", "unrated", "minor",
+	"prevention", "tips", "advice", "insurance", "safety", "training", "awareness", "museum", "history", "drains", "relief", "aid",
+	"pas", "sans", "peu", "aucun", "aucune", "sin", "poco", "ningun", "kein", "keine", "ohne", "wenig",
 }
 
 // nextWord returns the next run of letters and what follows it, or nil. A word that is not

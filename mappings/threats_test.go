@@ -156,10 +156,15 @@ func TestListedThreats(t *testing.T) {
 		`{"title":"Lyon","KeyThreats":"Pickpocketing; phonesnatch; Terrorism; Strikes"}`:                               `["crime","strikes","terrorism"]`,
 		`{"title":"Lyon","threats":[{"name":"Pickpocketing","level":4},{"name":"Dengue fever","level":1}]}`:            `["crime"]`,
 		`{"title":"Lyon","threatRatings":[{"type":"Gang violence","rating":"High"},{"type":"Floods","rating":"Low"}]}`: `["crime"]`,
-		`{"title":"Lyon","threats":["Kidnapping and terrorism"]}`:                                                      ``,
-		`{"title":"Lyon","riskLabel":"Low","threats":[{"name":"Crime","level":5},{"name":"Terrorism","level":1}]}`:     `["crime"]`, // a level of its own
-		`{"titulo":"Lyon","nivel_riesgo":"bajo","amenazas":[{"nivel":3,"tipo":"Hurtos"}]}`:                             `["crime"]`,
-		`{"title":"Lyon","topics":["Stamps with pictures of floods","Pickpocketing"]}`:                                 ``,
+		`{"title":"Lyon","threats":"Terrorism: Low; Crime: Low"}`:                                                      ``, `{"title":"Lyon","threats":"No terrorism, no kidnapping, little crime"}`: ``,
+		`{"title":"Lyon","threats":["Low crime","No terrorism","Crime (low)"]}`: ``, `{"title":"Lyon","threats":["Terrorism unlikely"]}`: ``,
+		`{"title":"Lyon","threats":"There is no threat of terrorism."}`: ``, `{"title":"Lyon","threats":[{"name":"Crime prevention tips"}]}`: ``,
+		`{"title":"Lyon","threats":"<p>Visitors are safe, but pickpockets exist.</p>","summary":"Strikes are likely."}`: ``,
+		`{"title":"Lyon","threats":[{"type":"Storm damage","name":"Crime","rating":4}]}`:                                `["crime"]`,
+		`{"title":"Lyon","threats":["Kidnapping and terrorism"]}`:                                                       ``,
+		`{"title":"Lyon","riskLabel":"Low","threats":[{"name":"Crime","level":5},{"name":"Terrorism","level":1}]}`:      `["crime"]`, // a level of its own
+		`{"titulo":"Lyon","nivel_riesgo":"bajo","amenazas":[{"nivel":3,"tipo":"Hurtos"}]}`:                              `["crime"]`,
+		`{"title":"Lyon","topics":["Stamps with pictures of floods","Pickpocketing"]}`:                                  ``,
 		`{"title":"Lyon","threats":"Nothing much happens here, said the mayor of the town. Pickpocketing was known in the last century, and he remembers one robbery; nobody was hurt then, the money was found behind the church, and the man who took it became a baker, whose bread is sold in the market to this very day, and he is liked by all."}`: ``,
 	} {
 		if got, _ := field(t, s, "threats", body); got != want {

@@ -126,6 +126,9 @@ func (x *extractor) threatByWords(at uint32) bool {
 	}
 	var r threatRating
 	x.ratingIn(at, 0, &r)
+	if !r.named && r.mentions {
+		r.threat, r.named = r.mentioned, true
+	}
 	if !r.named || r.stated && r.level == 0 {
 		return false
 	}
@@ -136,14 +139,20 @@ func (x *extractor) threatByWords(at uint32) bool {
 	return true
 }
 
-// threatsIn counts the threats in a string, such as "Crime; Civil unrest", and reports whether there
-// are any. A longer string is prose, whose words count like those of the text.
+// threatsIn counts the threats in a string that lists them, such as "Crime; Civil unrest", and reports
+// whether there are any. Another string is prose, whose words count like those of the text.
 func (x *extractor) threatsIn(s []byte) (any bool) {
 	const longest = 300 // bytes
 	if len(s) > longest {
 		return false
 	}
-	for entry := range bytes.FieldsFuncSeq(s, func(c rune) bool { return strings.ContainsRune(",;|\n", c) }) {
+	entries := bytes.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune(",;|\n", c) })
+	for _, entry := range entries {
+		if _, ok := x.threatWords.label(entry); !ok && !isNameOfThreat(entry) {
+			return false
+		}
+	}
+	for _, entry := range entries {
 		if threat, ok := x.threatWords.named(entry); ok {
 			x.counts[threat]++
 			x.lists, any = true, true
@@ -181,6 +190,9 @@ func (x *extractor) ratedMembers(object uint32) (any bool) {
 type threatRating struct {
 	threat, level int
 	named, stated bool // whether it names the threat, and states a rating
+
+	mentioned int // a threat that it is called after in other words, if mentions is set
+	mentions  bool
 }
 
 // ratingIn reads the members of an object, and of objects in it such as {"riskLevel":
@@ -203,8 +215,11 @@ func (x *extractor) ratingIn(object uint32, means vocabulary.Concepts, r *threat
 			continue
 		}
 		if !r.named && all&^bits.kind == 0 {
-			if r.threat, r.named = x.threatWords.named(s); r.named {
+			if r.threat, r.named = x.threatWords.label(s); r.named {
 				continue
+			}
+			if !r.mentions {
+				r.mentioned, r.mentions = x.threatWords.named(s)
 			}
 		}
 		if rates := all &^ (bits.id | bits.name | bits.title | bits.label); rates != 0 && rates&^bits.rates == 0 && (all&bits.id == 0 || means != 0) {
@@ -219,20 +234,14 @@ func (x *extractor) ratingIn(object uint32, means vocabulary.Concepts, r *threat
 // ownThreat reads a label, an object with a label and perhaps a rating, or an object whose
 // members are named after labels.
 func (x *extractor) ownThreat(at uint32) (any bool) {
-	from := &x.mapping.Threats
-	read := x.threatWords.label
+	reads := []func([]byte) (int, bool){x.threatWords.label}
 	if x.reader.name(x.nameOf(at)).Concepts&x.reader.bits.warned != 0 { // a topic or a category may be anything
-		read = x.threatWords.named
+		reads = append(reads, x.threatWords.named)
 	}
-	for i := range from.Name {
-		x.inner = x.tree.find(x.inner[:0], at, from.Name[i].steps)
-		for _, name := range x.inner {
-			if s, v := x.scalar(name); v == fits {
-				if threat, ok := read(s); ok {
-					x.rate(threat, at, name == at)
-					return true
-				}
-			}
+	for _, read := range reads {
+		if threat, name, ok := x.threatNamed(at, read); ok {
+			x.rate(threat, at, name == at)
+			return true
 		}
 	}
 	if x.tree.nodes[at].kind != '{' {
@@ -245,6 +254,22 @@ func (x *extractor) ownThreat(at uint32) (any bool) {
 		}
 	}
 	return any
+}
+
+// threatNamed returns the first threat that a member of an entry of a list is read as, and that member.
+func (x *extractor) threatNamed(at uint32, read func([]byte) (int, bool)) (threat int, name uint32, ok bool) {
+	from := &x.mapping.Threats
+	for i := range from.Name {
+		x.inner = x.tree.find(x.inner[:0], at, from.Name[i].steps)
+		for _, name := range x.inner {
+			if s, v := x.scalar(name); v == fits {
+				if threat, ok := read(s); ok {
+					return threat, name, true
+				}
+			}
+		}
+	}
+	return 0, none, false
 }
 
 // rate counts a threat that is listed without a rating, or with one that is a warning. A

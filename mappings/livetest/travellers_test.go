@@ -94,11 +94,12 @@ func TestCodesAndNames(t *testing.T) {
 	for words, want := range map[string]string{
 		"PER": "perth", "HND": "tokyo", "LA": "la", "LA fires": "palisades", "fires in LA": "palisades", "BEN": "benghazi", "BEN airport": "benghazi", "ben": "benghazi",
 		"Ben Gurion airport": "tel-aviv", "ben gurion airport": "tel-aviv", "Jemaa el-Fna scams": "marrakesh", "jemaa el-fna scams": "marrakesh",
-		"Los Angelos": "la", "LOS": "lagos", "GOA": "genoa", "PE": "peru", "HN": "honduras", "Hnd airport": "tokyo",
+		"Los Angelos": "la", "LOS": "lagos", "la grève": "", "flights to Hnd": "tokyo", "hnd-per": "tokyo", "GOA": "genoa", "PE": "peru", "HN": "honduras", "Hnd airport": "tokyo",
+
 		"Guinea-Bissau coup": "seized", "Guinea Bissau": "gw", "South Sudan floods": "south-sudan", "northern Mexico cartel": "mexico", "security situation in Iraq": "iraq",
 	} {
 		if got := first(t, x, x.Set.SearchBody, words); !strings.HasPrefix(got+" ", want+" ") {
-			t.Errorf("%q finds %q, want %s first", words, got, want)
+			t.Errorf("%q finds %q, want %q first", words, got, want)
 		}
 	}
 	for _, typed := range []string{"bkk", "BKK"} {
@@ -135,7 +136,7 @@ func TestPartsOfTheWorld(t *testing.T) {
 }
 
 // TestMisspeltNameAndThreat: a misspelt country or city is found beside a threat that its report does
-// not mention, and beside one that is misspelt too.
+// not mention; what has a word that only looks like the name of a country is not about it.
 func TestMisspeltNameAndThreat(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	of := func(kind report.Kind, id, body string) record { return record{kind: kind, id: id, body: body} }
@@ -145,12 +146,13 @@ func TestMisspeltNameAndThreat(t *testing.T) {
 		of(report.Cities, "bangkok", `{"name":"Bangkok","country":"TH","body":"Protesters gather."}`),
 		of(report.Cities, "lisbon", `{"name":"Lisbon","country":"PT","body":"Calm."}`),
 		of(report.Advisories, "protest", `{"title":"Protests in Lisbon","country":"PT"}`),
+		of(report.Advisories, "san-marino", `{"title":"San Marino","country":"SM"}`), of(report.Advisories, "marine", `{"title":"Attack on marines at sea"}`),
 		of(report.Advisories, "blast", `{"title":"Explosion","country":"PK","body":"A blast."}`), of(report.Advisories, "pakistan", `{"title":"Pakistan","country":"PK"}`),
 	})
 	for words, want := range map[string]string{
-		"Ecquador curfew": "ecuador", "ecuadro curfew": "ecuador", "Bankok protst": "bangkok", "Pakisten explosoin": "pakistan",
+		"Ecquador curfew": "ecuador", "ecuadro curfew": "ecuador", "Bankok protst": "bangkok", "Pakisten explosoin": "pakistan", "marine attack": "marine",
 	} {
-		if got := first(t, x, x.Set.SearchBody, words); !strings.HasPrefix(got+" ", want+" ") && (want != "" || got != "") {
+		if got := first(t, x, x.Set.SearchBody, words); !strings.HasPrefix(got+" ", want+" ") {
 			t.Errorf("%q finds %q, want %s first", words, got, want)
 		}
 	}

@@ -35,6 +35,8 @@ var lost = map[string]float64{
 	"delta starts_at":   0,                            // the window opens
 	"delta ends_at":     0,                            // and closes
 	"fjord names":       0,                            // its file has the city of an event among them
+	"fjord airports":    0,                            // gateways
+	"fjord text":        0.85,                         // it has the codes of these
 	"gannet risk_level": 0, "gannet risk_label": 0.95, // green, orange and red may be three levels or four
 	"gannet text": 0,
 	"heron code":  0, "heron country": 0.1, "heron risk_level": 0, "heron risk_label": 0, "heron airports": 0, "heron places": 0, // in a group with a name of its own
