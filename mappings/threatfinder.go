@@ -235,12 +235,13 @@ func isNameOfThreat(entry []byte) bool {
 	}
 	words := strings.Fields(vocabulary.Fold(string(entry)))
 	return len(words) <= mostWords && !slices.ContainsFunc(words, func(word string) bool {
-		return slices.Contains(notNames, word) || isLabel[word] || englishLabels[word] != ""
+		return slices.Contains(notNames, word) || slices.Contains(notNames, englishLabels[word])
 	})
 }
 
-// notNames are words that deny a threat, or make of it something else.
+// notNames are words that deny a threat or call it low, or make of it something else.
 var notNames = []string{
+	"low", "very", "minimal", "negligible", "insignificant", "limited", "guarded", "moderate",
 	"no", "not", "non", "none", "without", "little", "few", "less", "unlikely", "rare", "rarely", "decreasing", "falling", "unrated", "minor",
 	"prevention", "tips", "advice", "insurance", "safety", "training", "awareness", "museum", "history", "drains", "relief", "aid",
 	"pas", "sans", "peu", "aucun", "aucune", "sin", "poco", "ningun", "kein", "keine", "ohne", "wenig",

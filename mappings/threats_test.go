@@ -157,6 +157,7 @@ func TestListedThreats(t *testing.T) {
 		`{"title":"Lyon","threats":[{"name":"Pickpocketing","level":4},{"name":"Dengue fever","level":1}]}`:            `["crime"]`,
 		`{"title":"Lyon","threatRatings":[{"type":"Gang violence","rating":"High"},{"type":"Floods","rating":"Low"}]}`: `["crime"]`,
 		`{"title":"Lyon","threats":"Terrorism: Low; Crime: Low"}`:                                                      ``, `{"title":"Lyon","threats":"No terrorism, no kidnapping, little crime"}`: ``,
+		`{"title":"Lyon","hazards":["Extreme heat","High crime"]}`: `["crime","weather"]`, `{"title":"Lyon","menaces":["Faible criminalité","Crime faible"]}`: ``,
 		`{"title":"Lyon","threats":["Low crime","No terrorism","Crime (low)"]}`: ``, `{"title":"Lyon","threats":["Terrorism unlikely"]}`: ``,
 		`{"title":"Lyon","threats":"There is no threat of terrorism."}`: ``, `{"title":"Lyon","threats":[{"name":"Crime prevention tips"}]}`: ``,
 		`{"title":"Lyon","threats":"<p>Visitors are safe, but pickpockets exist.</p>","summary":"Strikes are likely."}`: ``,
