@@ -117,11 +117,11 @@ func parseDate(s []byte) (t time.Time, wholeDay, ok bool) {
 
 // numbersOf reads a date such as 7/8/2026 or 7-8-2026 with the day first, and with the month
 // first; zero where it is none.
-func numbersOf(text string) (dayFirst, monthFirst time.Time) {
+func numbersOf(text string) (day, month time.Time) {
 	text = strings.ReplaceAll(text, "-", "/")
-	dayFirst, _ = time.Parse("2/1/2006", text)
-	monthFirst, _ = time.Parse("1/2/2006", text)
-	return dayFirst, monthFirst
+	day, _ = time.Parse("2/1/2006", text)
+	month, _ = time.Parse("1/2/2006", text)
+	return day, month
 }
 
 // dateOrder is the order of day and month in the dates of a record that are numbers.
@@ -129,14 +129,14 @@ type dateOrder uint8
 
 const (
 	unread dateOrder = iota
-	untold           // no date tells it, or two tell otherwise
+	untold           // no date tells it, or two contradict each other
 	dayFirst
 	monthFirst
 )
 
 // dateInOrder reads a date such as 7/8/2026 in the order that the other dates of the record have, if
-// they have one. Only members that are called after dates count, with the same sign between the
-// numbers.
+// they have one. Only dates in members that are called after dates count, with the same sign between
+// their numbers.
 func (x *extractor) dateInOrder(s []byte) (t time.Time, ok bool) {
 	const longest = len("07/08/2026")
 	sign := bytes.IndexAny(s, "/-")
@@ -163,8 +163,8 @@ func (x *extractor) dateInOrder(s []byte) (t time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// orderOfDates returns the order that the dates of the record tell which have a sign between their
-// numbers.
+// orderOfDates returns the order of day and month in those dates of the record that have a sign
+// between their numbers. 28/10/2026 tells it, 01/12/2026 does not.
 func (x *extractor) orderOfDates(sign byte) dateOrder {
 	const shortest, longest = len("7/13/2026"), len("13/07/2026T23:59:59.000+00:00")
 	order := untold

@@ -341,8 +341,8 @@ func (x *extractor) regionsAbout(about []*gazetteer.City) (regions []*gazetteer.
 const mostAreas = 5
 
 // regionNames writes the names of regions, and of the parts of the world that the countries of an
-// advisory or a special report are in. Cities have none of these: they would make
-// their index larger by 6 %.
+// advisory or a special report are in. City reports have none of these, which would make their index
+// larger by 6 %.
 func (x *extractor) regionNames(regions []*gazetteer.Region) {
 	countries := x.subject.countries[:min(len(x.subject.countries), mostAreas)]
 	if x.subject.kind == report.Cities {
