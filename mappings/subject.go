@@ -342,7 +342,7 @@ const mostAreas = 5
 
 // regionNames writes the names of regions, and of the parts of the world that the countries of an
 // advisory or a special report are in. City reports have none of these, which would make their index
-// larger by 6 %.
+// larger.
 func (x *extractor) regionNames(regions []*gazetteer.Region) {
 	countries := x.subject.countries[:min(len(x.subject.countries), mostAreas)]
 	if x.subject.kind == report.Cities {
