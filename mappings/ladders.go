@@ -28,10 +28,19 @@ var ladders = []ladder{
 	{{"low"}, {"moderate", "medium"}, {"high"}, {"very high"}, {"extreme", "critical"}},
 }
 
-// inEnglish returns the English label that a label of another language translates, unless the
+// labelInEnglish returns the English label that a label of another language translates, unless the
 // mapping file has it. Both are folded.
-func (m *kindMapping) inEnglish(label string) string {
-	if english, ok := englishLabels[label]; ok && m.levels[label] == 0 {
+func (m *kindMapping) labelInEnglish(label string) string {
+	if m.levels[label] != 0 {
+		return label
+	}
+	return englishLabel(label)
+}
+
+// englishLabel returns the English label that a label of another language translates, or else the label.
+// Both are folded.
+func englishLabel(label string) string {
+	if english, ok := englishLabels[label]; ok {
 		return english
 	}
 	return label

@@ -186,8 +186,10 @@ func (l *Levels) add(f FieldSource, record []byte) bool {
 // mapping files needs no proposal.
 func (l *Levels) climb() {
 	var labels []string
+	english := map[string]bool{}
 	for label := range l.labels {
-		labels = append(labels, label)
+		labels = append(labels, englishLabel(label))
+		english[englishLabel(label)] = true
 	}
 	for i := range ladders {
 		of := &ladders[i]
@@ -195,13 +197,13 @@ func (l *Levels) climb() {
 			continue
 		}
 		if i > 0 {
-			l.Ladder = slices.SortedFunc(slices.Values(labels), func(a, b string) int { return of.level(a) - of.level(b) })
+			l.Ladder = slices.SortedFunc(maps.Keys(l.labels), func(a, b string) int { return of.level(englishLabel(a)) - of.level(englishLabel(b)) })
 			clear(l.Unknown)
 		}
 		return
 	}
-	if !l.labels["moderate"] || !l.labels["medium"] {
-		l.Assumed = l.labels["low"] || l.labels["moderate"] || l.labels["medium"] || l.labels["high"]
+	if !english["moderate"] || !english["medium"] {
+		l.Assumed = english["low"] || english["moderate"] || english["medium"] || english["high"]
 	}
 }
 

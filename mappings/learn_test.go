@@ -184,6 +184,9 @@ func TestLearnLabels(t *testing.T) {
 		{"Low,Moderate,Medium,High,Extreme", "", false, "1"},
 		{"Minimal,Low,Moderate,High", "", true, "1"},
 		{"Minimal,Low,Moderate,High,Extreme,Dire", "", true, "1"},
+		{"Extrême,Faible,Élevé,Modéré,Très élevé", "faible,modere,eleve,tres eleve,extreme", false, "1"},
+		{"Bajo,Moderado,Medio,Alto,Extremo", "", false, "1"},
+		{"Niedrig,Mittel,Hoch", "", true, "1"},
 		{"Low,Medium,High", "", true, "1"},
 		{"Extreme", "", false, "1"},
 	} {

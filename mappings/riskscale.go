@@ -119,7 +119,7 @@ func (x *extractor) countedLevel(at uint32, s []byte, guessed bool) (int, verdic
 // mayBeCalled reports whether a label, folded, is unknown or that of a level on some scale of five.
 // The rare last one does not count.
 func (m *kindMapping) mayBeCalled(level int, label string) bool {
-	label = m.inEnglish(label)
+	label = m.labelInEnglish(label)
 	usual, known := m.levels[label]
 	for i := range ladders[:len(ladders)-1] {
 		if of := ladders[i].level(label); of > 0 {
@@ -251,7 +251,7 @@ func (x *extractor) labelLevel(folded string) (int, bool) {
 	if level, known := x.mapping.RiskScale.labelLevel(folded); known {
 		return level, true
 	}
-	folded = x.mapping.inEnglish(folded)
+	folded = x.mapping.labelInEnglish(folded)
 	level, known := x.mapping.levels[folded]
 	if known && x.mapping.book != nil && !x.mapping.isTaught(folded) {
 		if of := x.ladderOf(folded); of != nil && folded != "high" && folded != "medium" {

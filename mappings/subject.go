@@ -344,9 +344,15 @@ const mostAreas = 5
 // advisory or a special report are in. City reports have none of these, which would make their index
 // larger.
 func (x *extractor) regionNames(regions []*gazetteer.Region) {
-	countries := x.subject.countries[:min(len(x.subject.countries), mostAreas)]
-	if x.subject.kind == report.Cities {
-		countries = nil
+	var areas []*area
+	if x.subject.kind != report.Cities {
+		for _, code := range x.subject.countries[:min(len(x.subject.countries), mostAreas)] {
+			for _, a := range x.world().areas[code] {
+				if !slices.Contains(areas, a) {
+					areas = append(areas, a)
+				}
+			}
+		}
 	}
 	x.joined("region_names_known", func(yield func(string) bool) {
 		for _, r := range regions {
@@ -356,11 +362,8 @@ func (x *extractor) regionNames(regions []*gazetteer.Region) {
 				}
 			}
 		}
-		for i, code := range countries {
-			for _, name := range x.world().areaNames[code] {
-				if i > 0 && slices.ContainsFunc(countries[:i], func(c string) bool { return slices.Contains(x.world().areaNames[c], name) }) {
-					continue // it is there
-				}
+		for _, a := range areas {
+			for _, name := range a.Names {
 				if !yield(name) {
 					return
 				}

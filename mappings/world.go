@@ -28,7 +28,7 @@ type world struct {
 	titleWords map[string]bool
 
 	countryNames map[string][]string // by code, as asOneWord returns them
-	areaNames    map[string][]string // of the parts of the world that a country is in, likewise
+	areas        map[string][]*area  // that a country is in, by its code; their names likewise
 }
 
 // world returns a function that reads the tables when it is first called, since many
@@ -51,7 +51,7 @@ func (c countriesFile) world(from Gazetteer) (get func() *world, sum string, err
 		if err != nil {
 			panic(err) // the built-in tables are broken, which a test would have found
 		}
-		w := &world{Gazetteer: g, off: from.Off, codes: make(map[string]string), usual: make(map[string]string), demonyms: make(map[string]string), titleWords: make(map[string]bool), countryNames: make(map[string][]string), areaNames: make(map[string][]string)}
+		w := &world{Gazetteer: g, off: from.Off, codes: make(map[string]string), usual: make(map[string]string), demonyms: make(map[string]string), titleWords: make(map[string]bool), countryNames: make(map[string][]string), areas: make(map[string][]*area)}
 		for _, code := range slices.Sorted(maps.Keys(c.Names)) {
 			for i, name := range c.Names[code] {
 				if i == 0 {
@@ -73,11 +73,12 @@ func (c countriesFile) world(from Gazetteer) (get func() *world, sum string, err
 			w.titleWords[gazetteer.Fold(word)] = true
 		}
 		for _, a := range c.Areas {
+			known := new(area)
 			for _, name := range a.Names {
-				name = asOneWord(gazetteer.Plain(name))
-				for _, code := range a.Countries {
-					w.areaNames[code] = append(w.areaNames[code], name)
-				}
+				known.Names = append(known.Names, asOneWord(gazetteer.Plain(name)))
+			}
+			for _, code := range a.Countries {
+				w.areas[code] = append(w.areas[code], known)
 			}
 		}
 		for code := range g.CountryCodes() {

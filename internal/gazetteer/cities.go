@@ -17,8 +17,8 @@ import (
 )
 
 // citiesTable makes the table of cities, the largest first. regions are the codes of their regions,
-// as regionsTable returns them.
-func citiesTable(folder string, countries []byte, regions map[string]string) ([]byte, error) {
+// as regionsTable returns them, and ofCountry the names of countries, as countriesCalled does.
+func citiesTable(folder string, ofCountry, regions map[string]string) ([]byte, error) {
 	rows, err := readTable(filepath.Join(folder, "cities.tsv"))
 	if err != nil {
 		return nil, err
@@ -35,7 +35,6 @@ func citiesTable(folder string, countries []byte, regions map[string]string) ([]
 	if err != nil {
 		return nil, err
 	}
-	ofCountry := countriesCalled(countries)
 	var table bytes.Buffer
 	table.WriteString("code\tairports\tname\tcountry\tregion\tlat\tlon\tpopulation\tcapital\tother_names\n")
 	used := 0

@@ -29,11 +29,12 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	regions, codes, err := regionsTable(from, countries)
+	ofCountry := countriesCalled(countries)
+	regions, codes, err := regionsTable(from, ofCountry)
 	if err != nil {
 		return err
 	}
-	cities, err := citiesTable(from, countries, codes)
+	cities, err := citiesTable(from, ofCountry, codes)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 // codes by the codes that cities.tsv has for them, with the country before them: FR.93. Names of
 // countries are left out, in whatever language (墨西哥 is Mexico, and the State of México too), and
 // so are those of a city of the region: who types Istanbul means no other city of that province.
-func regionsTable(folder string, countries []byte) (table []byte, codes map[string]string, err error) {
+func regionsTable(folder string, ofCountry map[string]string) (table []byte, codes map[string]string, err error) {
 	rows, err := readTable(filepath.Join(folder, "regions.tsv"))
 	if err != nil {
 		return nil, nil, err
@@ -37,7 +37,6 @@ func regionsTable(folder string, countries []byte) (table []byte, codes map[stri
 	if err != nil {
 		return nil, nil, err
 	}
-	ofCountry := countriesCalled(countries)
 	var made bytes.Buffer
 	made.WriteString("code\tname\tother_names\n")
 	for _, row := range rows[1:] {
