@@ -138,7 +138,7 @@ func (s *statuses) lookUp(ctx context.Context, named report.Key, journalOnly boo
 	return doc, err
 }
 
-// misfits tells whether Elasticsearch has something else than the journal says that it should.
+// misfits reports whether Elasticsearch has something else than the journal says that it should.
 func (d *Document) misfits() bool {
 	return d.State == DocumentDiffers || d.Index != nil && max(d.Index.Version, d.Index.Searchable) > d.Version
 }

@@ -119,7 +119,7 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 	return nil
 }
 
-// isIncomplete tells whether the index of a kind lacks a good part of what it had.
+// isIncomplete reports whether the index of a kind lacks a good part of what it had.
 func (s *statuses) isIncomplete(ctx context.Context, st *Status, k KindStatus, dropped int) (bool, error) {
 	if may := st.mayBeIncomplete(k); !may || s.Documents == nil {
 		return may, nil

@@ -383,7 +383,7 @@ func (h *histories) shownAt(ctx context.Context, v report.Past, at time.Time, fo
 	return &Shown{}, nil
 }
 
-// maybeSearchable tells whether Elasticsearch may have taken a version that a later one overtook:
+// maybeSearchable reports whether Elasticsearch may have taken a version that a later one overtook:
 // if its answer was lost, or riskdex was killed, nobody noted it. What was replaced in the very
 // transaction that accepted it was never sent.
 func maybeSearchable(p report.Past) bool {

@@ -16,7 +16,7 @@ const (
 	readTimeout = 20 * time.Second // for a call to wait for a place, and for the feed to read a page
 )
 
-var errReadsBusy = &Problem{Status: http.StatusServiceUnavailable, Detail: "As much is read, or on its way to clients that are slow to take it, as may be. Try again later."}
+var errReadsBusy = &Problem{Status: http.StatusServiceUnavailable, Detail: "Too many reads are under way, or waiting for slow clients. Try again later."}
 
 // take waits for a place. The caller frees the place.
 func (l readLimit) take(ctx context.Context) error {

@@ -143,7 +143,7 @@ func Classify(a Answer) (Verdict, string) {
 	return Retry, ReasonUnknown
 }
 
-// done tells whether a status without an error means that op succeeded. For a delete, 404
+// done reports whether a status without an error means that op succeeded. For a delete, 404
 // does too: there was nothing to delete.
 func done(op report.Op, status int) bool {
 	switch op {

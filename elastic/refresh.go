@@ -3,7 +3,8 @@ package elastic
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
+	"net/http"
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 )
@@ -13,7 +14,7 @@ type Shards struct {
 	Total, Successful, Failed int
 }
 
-// Whole tells whether every shard answered.
+// Whole reports whether every shard answered.
 func (s *Shards) Whole() bool {
 	return s != nil && s.Total > 0 && s.Failed == 0 && s.Successful == s.Total
 }
@@ -25,12 +26,21 @@ func (c *Client) Refresh(ctx context.Context, index string) error {
 	if err != nil {
 		return err
 	}
+	return CheckShards(answer)
+}
+
+// CheckShards returns an error unless an answer says that no shard failed: what it says would not
+// be about the whole index. The error has status 503, as that of an index without any shards has.
+func CheckShards(answer []byte) error {
 	var body struct {
 		Shards *Shards `json:"_shards"`
 	}
+	if err := json.Unmarshal(answer, &body); err != nil {
+		return err
+	}
 	// Unassigned copies are counted in the total only.
-	if err := json.Unmarshal(answer, &body); err != nil || body.Shards == nil || body.Shards.Failed != 0 {
-		return errors.New("not all shards were refreshed")
+	if body.Shards == nil || body.Shards.Failed != 0 {
+		return &ResponseError{Status: http.StatusServiceUnavailable, Reason: fmt.Sprintf("not all shards answered: %+v", body.Shards)}
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package indexer
 
 import (
+	"fmt"
+	"time"
+
 	"riskdex/report"
 )
 
@@ -36,4 +39,30 @@ func (c *commands) send(what command) error {
 	case <-c.stopped:
 		return ErrNotRunning
 	}
+}
+
+// execute executes a command.
+func (d *dispatcher) execute(c command) error {
+	for _, l := range d.all {
+		if l.kind != c.kind {
+			continue
+		}
+		var err error
+		switch {
+		case c.stop:
+			err = l.stopRebuild(time.Now())
+		case reasonOf(l.trouble) == reasonElsewhere:
+			err = report.ErrKindLocked
+		case l.foreign() && !c.takeOver && !l.rebuild.active():
+			err = fmt.Errorf("%w: %s", report.ErrAnotherJournal, l.trouble.answer.Detail)
+		default:
+			err = l.startRebuild(report.CauseOperator, d.newBackOff, time.Now())
+			if err == nil && c.takeOver {
+				l.takeOver(time.Now())
+			}
+		}
+		d.showRebuild(l)
+		return err
+	}
+	return fmt.Errorf("no kind is called %q", c.kind)
 }

@@ -244,7 +244,7 @@ func (d *dispatcher) timer(now time.Time) *time.Timer {
 	return time.NewTimer(wait)
 }
 
-// working tells whether any task is under way.
+// working reports whether any task is under way.
 func (d *dispatcher) working() bool { return d.busy > 0 || d.probe != nil && d.probe.tasks > 0 }
 
 // drain waits for the tasks under way, and cancels them after a while.

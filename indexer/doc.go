@@ -77,10 +77,9 @@
 // is noticed too, even if riskdex was stopped and the aliases were restored with it: the mapping
 // of every index has its own uuid, which is wrong in any copy. To both, everything is sent.
 //
-// A rebuild may take an index over from another journal (foreign.go). Its new index is then the
-// claim, and nothing else is: whoever fills the old index pauses while the claim exists, and
-// nobody writes to the old one. So the old index is intact if the new one is deleted, and the new
-// one has nothing of it if it replaces the old. If the take-over ends in another way, the next
+// A rebuild may take an index over from another journal (otherjournal.go). The process that fills
+// the old index pauses while the new one exists, and nobody writes to the old one. So the old index
+// is intact if the new one is deleted, and the new one has nothing of it if it replaces the old. If the take-over ends in another way, the next
 // check, in this process or the next, deletes the new index, and what only that had is marked
 // to be sent again. Before the new index is created, the documents of both are counted. It
 // replaces the old one no sooner than two checks of the other journal's process later.

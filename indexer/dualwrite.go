@@ -24,7 +24,7 @@ type filling struct {
 	fits []report.Stamp // changes that it accepted although the old one refuses them
 }
 
-// searched tells whether c goes to the index that apps search, and not to the new one alone.
+// searched reports whether c goes to the index that apps search, and not to the new one alone.
 func (t *target) searched(c report.Change) bool {
 	return t == nil || !t.only && (!c.Resent || c.Version > t.since)
 }
@@ -92,7 +92,7 @@ func dualVerdict(shown, filled *judgement) judgement {
 	return judgement{verdict: elastic.Retry, reason: filled.reason, answer: filled.answer}
 }
 
-// breaks tells whether an answer of the new index ends the rebuild. A document that the old
+// breaks reports whether an answer of the new index ends the rebuild. A document that the old
 // index refuses as well does not.
 func breaks(shown, filled *judgement) bool {
 	if filled == nil || filled.taken() || filled.verdict == elastic.Retry || filled.verdict == elastic.Overtaken {

@@ -142,7 +142,7 @@ func (f *failing) answered(kind report.Kind, changes []report.Change, taken bool
 	}
 }
 
-// othersTaken tells whether Elasticsearch accepted other documents since a change failed alone.
+// othersTaken reports whether Elasticsearch accepted other documents since a change failed alone.
 func (f *failing) othersTaken(c report.Change) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -162,7 +162,7 @@ func (d *failed) of(version report.Version) {
 	}
 }
 
-// silent tells whether a change was last sent alone and got no answer.
+// silent reports whether a change was last sent alone and got no answer.
 func (f *failing) silent(c report.Change) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -12,12 +12,12 @@ import (
 // journal take over. The index itself says which journal fills it, and every check, every step
 // of a rebuild and every verification reads that first.
 //
-// A take-over is a rebuild whose new index is the claim to the alias (mappings/indices/line.go).
+// A take-over is a rebuild of an index that another journal fills (mappings/indices/line.go).
 
-// foreign tells whether the lane's index was filled from another journal at the last check.
+// foreign reports whether the lane's index was filled from another journal at the last check.
 func (l *lane) foreign() bool { return reasonOf(l.trouble) == elastic.ReasonAnotherJournal }
 
-// takingOver tells whether a rebuild takes the index over from another journal, or is about to.
+// takingOver reports whether a rebuild takes the index over from another journal, or is about to.
 // The lane remains in trouble until the new index has replaced the other journal's. Changes go
 // to the new index alone; the other one is never written to. Any later check undoes what an
 // interrupted take-over has left behind, so it may be interrupted at any point.

@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"riskdex/elastic"
+	"riskdex/internal/loglimit"
 	"riskdex/report"
 )
 
@@ -22,7 +23,7 @@ type Journal interface {
 	// before that is settled. Changes that are sent again come in claims of their own, and
 	// mostly while there are no others.
 	Claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error)
-	// Settle records what became of claimed changes, and returns them.
+	// Settle records what became of claimed changes, and ends their claims.
 	Settle(ctx context.Context, settlements []report.Settlement) error
 	// LockKind keeps other processes from claiming changes of kind, until UnlockKind. While
 	// another process has the lock, it returns report.ErrKindLocked; so does Claim, then and once
@@ -80,7 +81,7 @@ type Indices interface {
 	// Forget is called after another process has managed the indices of kind. Ensure then
 	// accepts them as that process has left them.
 	Forget(kind report.Kind)
-	// MappingChanged tells whether a new index would differ from the one behind the alias.
+	// MappingChanged reports whether a new index would differ from the one behind the alias.
 	MappingChanged(ctx context.Context, kind report.Kind) (bool, error)
 	// Leftovers returns the indices of earlier rebuilds: unfinished ones, and replaced ones.
 	Leftovers(ctx context.Context, kind report.Kind) (unfinished, old []string, err error)
@@ -171,7 +172,7 @@ type Indexer struct {
 	metrics   *metrics
 	log       *slog.Logger
 	giveUp    chan struct{} // closed when Run must no longer wait for the journal
-	warned    spacedWarnings
+	warned    loglimit.Limiter
 	commands  *commands
 	status    *statusRegistry
 	notes     notes
@@ -186,12 +187,12 @@ func New(cfg Config, journal Journal, documents Documents, indices Indices, clie
 	x := &Indexer{
 		cfg: cfg, journal: journal, documents: documents, indices: indices, client: client,
 		metrics: newMetrics(reg, indices, documents, cfg.kinds()), log: log, giveUp: make(chan struct{}),
-		commands: newCommands(), status: newStatusRegistry(),
+		commands: newCommands(), status: newStatusRegistry(), warned: loglimit.Limiter{Every: warnEvery},
 	}
 	x.failing = x.nothingFailing()
 	return x, nil
 }
 
-// ElasticsearchUp tells whether Elasticsearch answered the last request, if there was one.
+// ElasticsearchUp reports whether Elasticsearch answered the last request, if there was one.
 // It may be called concurrently.
 func (x *Indexer) ElasticsearchUp() bool { return x.metrics.isUp.Load() }

@@ -14,25 +14,25 @@ type judgement struct {
 	alone   bool // it was alone in a bulk that failed as a whole
 }
 
-// over tells whether the change is done: Elasticsearch has it, or will never accept it.
+// over reports whether the change is done: Elasticsearch has it, or will never accept it.
 func (j *judgement) over() bool { return j.taken() || j.verdict == elastic.Dead }
 
-// away tells whether Elasticsearch seems to be away.
+// away reports whether Elasticsearch seems to be away.
 func (j *judgement) away() bool {
 	return j.reason == elastic.ReasonUnreachable || j.reason == elastic.ReasonUnavailable
 }
 
-// byItself tells whether the change failed by itself and has to wait by itself: it was alone in
+// byItself reports whether the change failed by itself and has to wait by itself: it was alone in
 // its bulk, or had an answer of its own.
 func (j *judgement) byItself() bool { return j.verdict == elastic.Retry && (j.alone || j.ofItems()) }
 
-// ofItems tells whether Elasticsearch answers, and is not overloaded, but fails with an error for
+// ofItems reports whether Elasticsearch answers, and is not overloaded, but fails with an error for
 // the single change.
 func (j *judgement) ofItems() bool {
 	return j.verdict == elastic.Retry && j.answer.Level == elastic.LevelItem && j.answer.Status >= 500
 }
 
-// taken tells whether Elasticsearch has the change, or a newer one.
+// taken reports whether Elasticsearch has the change, or a newer one.
 func (j *judgement) taken() bool {
 	return j.verdict == elastic.Settled || j.verdict == elastic.Superseded
 }

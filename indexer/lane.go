@@ -96,7 +96,7 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (task, bool) {
 	return task{}, false
 }
 
-// blocked tells whether the lane needs nothing but a check.
+// blocked reports whether the lane needs nothing but a check.
 func (l *lane) blocked() bool { return l.trouble != nil && !(l.foreign() && l.takingOver()) }
 
 // own makes t a task of this lane.
@@ -205,7 +205,7 @@ func (l *lane) end(t task, out outcome, now time.Time, cfg Config) (changed bool
 	return reasonOf(before) != reasonOf(l.trouble)
 }
 
-// mayFailStill tells whether changes that failed one by one may not have been retried yet: an
+// mayFailStill reports whether changes that failed one by one may not have been retried yet: an
 // empty queue does not show that they would succeed now. It ends after a while, since they may
 // have been settled by another process.
 func (l *lane) mayFailStill(now time.Time, cfg Config) bool {

@@ -128,8 +128,8 @@ func (m *metrics) refreshed(kind report.Kind, took time.Duration, ok bool) {
 // answered notes whether Elasticsearch answered the last request.
 func (m *metrics) answered(ok bool) { m.isUp.Store(ok) }
 
-// settled observes the changes that have come to their end, each once: what is sent
-// again came to it before. Both lists name the same changes, in any order.
+// settled observes each change that reached a final outcome, once: changes that are sent again
+// were observed when they were first settled. Both lists name the same changes, in any order.
 func (m *metrics) settled(changes []report.Change, settlements []report.Settlement, now time.Time) {
 	accepted := make(map[report.Version]time.Time, len(changes))
 	for _, c := range changes {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"riskdex/elastic"
@@ -53,7 +52,7 @@ func (x *Indexer) resolveConflicts(ctx context.Context, index string, batch []pr
 	}
 }
 
-// conflict tells whether an index refused a write because it has a version as new or newer.
+// conflict reports whether an index refused a write because it has a version as new or newer.
 func (j *judgement) conflict() bool {
 	return j != nil && j.verdict == elastic.Superseded && j.answer.ErrorType == elastic.VersionConflict
 }
@@ -86,7 +85,10 @@ func (x *Indexer) pass(ctx context.Context, kind report.Kind, batch []prepared, 
 	if err != nil {
 		x.log.Error("an index has versions ahead of the journal, and the journal cannot give out higher ones; the changes are sent again as they are", "kind", kind, "changes", len(list), "error", err)
 	}
-	if n > 0 && x.warned.allow(kind, time.Now()) {
+	if n == 0 {
+		return
+	}
+	if ok, _ := x.warned.Allow(string(kind), time.Now()); ok {
 		x.log.Warn("the index has versions that are ahead of the journal: documents were written by hand, the journal was restored, or a clock was ahead; what the journal has is sent again above them",
 			"kind", kind, "documents", n, "id", list[0].ID, "version", list[0].Version, "version_in_index", list[0].Index)
 	}
@@ -94,22 +96,3 @@ func (x *Indexer) pass(ctx context.Context, kind report.Kind, batch []prepared, 
 
 // warnEvery is how often one kind is warned of at most.
 const warnEvery = time.Minute
-
-// spacedWarnings remembers when something was last logged of a kind.
-type spacedWarnings struct {
-	mu   sync.Mutex
-	last map[report.Kind]time.Time
-}
-
-func (s *spacedWarnings) allow(kind report.Kind, now time.Time) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if last, ok := s.last[kind]; ok && now.Sub(last) < warnEvery {
-		return false
-	}
-	if s.last == nil {
-		s.last = map[report.Kind]time.Time{}
-	}
-	s.last[kind] = now
-	return true
-}

@@ -124,7 +124,7 @@ func (l *lane) endRemoval(index string, ok bool, now time.Time, cfg Config) {
 func (l *lane) lose(now time.Time) {
 	l.known, l.index = false, ""
 	if l.rebuild.active() {
-		l.endRebuild(report.PhaseStopped, "another process has this kind alone, to rebuild it or to fill its index anew", now)
+		l.endRebuild(report.PhaseStopped, "another process has locked this kind, to rebuild it or to fill its index anew", now)
 	}
 }
 

@@ -86,7 +86,7 @@ func (x *Indexer) mayStep(ctx context.Context, t task) (err error) {
 // that is known to be unfinished, and is found at the next start.
 func (x *Indexer) beginRebuild(ctx context.Context, t task) (out stepOutcome, err error) {
 	if t.from == "" && !t.takeOver {
-		return out, fmt.Errorf("the alias %s is on several indices and says of none that it is written to", x.indices.Alias(t.kind))
+		return out, fmt.Errorf("the alias %s is on several indices, and none of them is its write index", x.indices.Alias(t.kind))
 	}
 	if err := x.journal.LockKind(ctx, t.kind); err != nil {
 		return out, err
@@ -125,10 +125,10 @@ func (x *Indexer) beginRebuild(ctx context.Context, t task) (out stepOutcome, er
 	}
 	out.total = max(documents+before.Tombstones-before.DeadLetters-before.DroppedLetters, toSend(before))
 	out.unmarked = out.total - toSend(before)
-	// What is marked already may be meant for the index behind the alias, also where
-	// a rebuild was begun before: it may have ended before it marked anything. So
-	// what is sent again goes there as well, unless there are no marks. Where that
-	// rebuild has left them, the alias is sent what it has, which does no harm.
+	// Existing marks may be meant for the index behind the alias, even if an earlier rebuild
+	// was begun: it may have ended before it marked anything. So while there are marks, since
+	// stays 0, and documents that are sent again go to both indices. If the marks are only that
+	// rebuild's, the alias gets what it already has, which is harmless.
 	if before.Resending == 0 {
 		out.since = report.Version(time.Now().UnixMicro())
 	}
@@ -183,14 +183,14 @@ func (x *Indexer) kindStats(ctx context.Context, kind report.Kind) (report.KindS
 	return stats.Kinds[kind], nil
 }
 
-// isComplete tells whether the new index lacks nothing that those who search have, once all
-// documents have been marked.
+// isComplete reports whether the new index has everything that searches of the old one find. It
+// is called once all documents have been marked.
 //
-// A document that is pending is not marked, and one that was marked is not any longer once a
-// newer version is accepted: of both, the old index has a version and the new one has nothing
-// until they are sent. So it takes two readings: one that finds no marks, and one that finds
-// nothing waiting that has waited since then. What is accepted in between is in the new index
-// already, or in neither.
+// A pending document has no mark, and a marked one loses its mark when a newer version is
+// accepted: the old index has some version of it, the new one none until it is sent. So it takes
+// two readings: one without any marks, and a later one in which nothing has been pending since
+// the first. Of what became pending in between, the new index has the previous version, or
+// neither index has any.
 func (x *Indexer) isComplete(ctx context.Context, t task) (complete bool, sent time.Time) {
 	now, err := x.kindStats(ctx, t.kind)
 	if err != nil {
@@ -232,7 +232,7 @@ func (x *Indexer) swap(ctx context.Context, t task) error {
 	return x.indices.Swap(ctx, t.kind, t.from, t.to)
 }
 
-// tooFew tells whether a swap would take more than half of what there is from
+// tooFew reports whether a swap would take more than half of what there is from
 // those who search. Both indices have seen the same deletes, so that can only be
 // when the journal never had those documents.
 func tooFew(had, has int) bool { return had > 10 && has < had/2 }

@@ -217,7 +217,7 @@ func (s *sending) sendCanary(ctx context.Context) bool {
 	return err == nil
 }
 
-// mayBlame tells whether a change may be the cause of a refusal of its bulk. A refusal for a
+// mayBlame reports whether a change may be the cause of a refusal of its bulk. A refusal for a
 // plausible size speaks for itself. Any other refusal may be about all documents, unless
 // Elasticsearch accepted others: in this task, or of this kind since then.
 func (s *sending) mayBlame(whole judgement, i int) bool {
@@ -229,7 +229,7 @@ func (s *sending) mayBlame(whole judgement, i int) bool {
 }
 
 // send sends changes in one bulk, and judges them if it was answered; otherwise whole says why
-// not. wasOnly tells whether no other bulk was under way, which only ensures.
+// not. wasOnly reports whether no other bulk was under way, which only ensures.
 func (s *sending) send(ctx context.Context, only bool, places ...int) (whole judgement, ok, wasOnly bool) {
 	part := make([]prepared, len(places))
 	for n, i := range places {
@@ -262,7 +262,7 @@ func (s *sending) bulk(ctx context.Context, only bool, part []prepared) (items [
 	return items, end(), err
 }
 
-// answersRequests tells whether an error is an answer that shows that Elasticsearch is up.
+// answersRequests reports whether an error is an answer that shows that Elasticsearch is up.
 func answersRequests(err error) bool {
 	a := elastic.AnswerOf(err)
 	return a.Level == elastic.LevelRequest && a.Status < 500

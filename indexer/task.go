@@ -36,7 +36,7 @@ type task struct {
 	after    report.ResendCursor // for stepMark: where to go on
 }
 
-// alone tells whether the task excludes others of the same kind.
+// alone reports whether the task excludes others of the same kind.
 func (t task) alone() bool { return t.check || t.step != stepNone && t.step != stepMark }
 
 // outcome is the result of a task.

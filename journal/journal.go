@@ -199,8 +199,8 @@ type Journal interface {
 	// all other calls, in any process, return report.ErrVerifying.
 	LockVerify(ctx context.Context, kind report.Kind) (done func(), err error)
 
-	// Line returns the id of the journal's line: the same for a journal, its backups and copies,
-	// and what is restored from them, and for no other journal.
+	// Line returns the id of the journal's lineage: the same for a journal, its backups and
+	// copies, and what is restored from them, and for no other journal.
 	Line() string
 
 	// Ready returns nil if the journal can accept deliveries, and otherwise why not. It never

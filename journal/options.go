@@ -60,7 +60,7 @@ type Options struct {
 	Observe func(seconds float64)
 }
 
-// MaxRemembered bounds the tombstones that deletes of unknown documents leave, per kind. Beyond it,
-// the refusals that are kept can no longer be retried, since nobody knows which of them are older
-// than such a delete.
+// MaxRemembered is the number of tombstones of a kind from which on a delete of an unknown document
+// leaves none. Such a delete makes all kept refusals unretryable instead, since nobody could tell
+// which of them it would have deleted.
 const MaxRemembered = 10_000

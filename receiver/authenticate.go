@@ -55,8 +55,8 @@ func (r *Receiver) verified(d *delivery) bool {
 	return true
 }
 
-// reject answers a request that fails authentication, and closes the connection: an idle
-// one costs its sender nothing, and their number is limited.
+// reject answers a request that fails authentication and closes the connection: idle connections
+// cost a sender nothing, and their number is limited.
 func (r *Receiver) reject(d *delivery, refusal *auth.Refusal) {
 	r.logRejection(d, string(refusal.Cause))
 	r.metrics.refusedFor("", string(refusal.Cause), 1)
@@ -69,7 +69,7 @@ func (r *Receiver) reject(d *delivery, refusal *auth.Refusal) {
 
 // logRejection logs, at a bounded rate, that a request is rejected.
 func (r *Receiver) logRejection(d *delivery, cause string) {
-	r.rejections.log(r, d, slog.LevelWarn, "request rejected", "reason", cause, "path", shortened(d.req.URL.Path), "from", d.req.RemoteAddr)
+	r.logLimited(&r.rejections, d, slog.LevelWarn, "request rejected", "reason", cause, "path", shortened(d.req.URL.Path), "from", d.req.RemoteAddr)
 }
 
 // tooFast reports whether a sender exceeds the rate limit, and then has answered.

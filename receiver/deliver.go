@@ -47,7 +47,7 @@ func (r *Receiver) deliver(d *delivery) {
 		d.reader.Skip()
 		d.ifVersion = ifVersion(d.req.Header)
 	}
-	in, p := r.parse(d.call, body, d.reader.Grow)
+	in, p := r.parser.parse(d.call, body, d.reader.Grow)
 	if p != nil && p.Reason == reasonBusy {
 		r.busy(d, p)
 		return
@@ -168,8 +168,8 @@ func (r *Receiver) refuse(d *delivery, p *problem, body []byte, cut bool) {
 }
 
 // decline keeps what was refused of a delivery of which nothing is accepted, and answers with
-// p. Keeping it helps people and is not promised to the sender, except where the delivery is
-// signed: without a receipt, its signature would be valid for another one.
+// p. Keeping refusals is best effort, except for a signed delivery: without its receipt, its
+// signature could be used for another delivery.
 func (r *Receiver) decline(d *delivery, p *problem, list refusals, body []byte) {
 	if d.about == "" {
 		d.about = list.first[0].ID
@@ -186,7 +186,7 @@ func (r *Receiver) decline(d *delivery, p *problem, list refusals, body []byte) 
 	}
 	if err != nil {
 		l := lossOf(err)
-		r.rejections.log(r, d, l.level, "what was refused could not be kept: "+l.says, "refused", list.total, "error", err)
+		r.logLimited(&r.rejections, d, l.level, "what was refused could not be kept: "+l.says, "refused", list.total, "error", err)
 	}
 	r.note(d, list)
 	r.answer(d, p)

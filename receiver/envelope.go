@@ -215,12 +215,11 @@ func (s *splitter) holdsRecords(raw []byte) bool {
 	return holdsObjects(raw)
 }
 
-// one returns the record in the payload of a PUT, whose id is in the path. The record may
-// have any shape, so only an object that can be nothing but an envelope is unwrapped: a known
-// name with at most the usual metadata beside it. A payload with several records is one
-// record as a whole, rather than none. An envelope with nothing in it is unwrapped too: as it
-// is, it would pass for a record. Where there is no record, missing says what is in its
-// place.
+// one returns the record in the payload of a PUT. Its id is in the path, so it may have any
+// shape, and only an object that can be nothing but an envelope is unwrapped: a known name with
+// at most the usual metadata beside it. An empty envelope is unwrapped too, or it would pass for
+// a record. If there are several records inside, the whole payload is the record. If there is
+// none, missing says what is there instead.
 func (s *splitter) one(body []byte) (_ record, missing string) {
 	first, found, full := record{raw: []byte("[]")}, 0, false
 	s.unwrap(body, maxEnvelopes, s.onlyEnvelope, func(r record) bool {

@@ -33,14 +33,14 @@ type IDPlace struct {
 // Feed parses body like that of a POST. If it then has a single record without an id that contains
 // a list of objects, those objects are the records. The error says what is wrong with cfg or body.
 func (cfg Config) Feed(kind report.Kind, body []byte) (Feed, error) {
-	splitters, err := newSplitters(cfg)
+	parser, err := newBodyParser(cfg)
 	if err != nil {
 		return Feed{}, err
 	}
 	if err := jsonscan.Check(body); err != nil {
 		return Feed{}, err
 	}
-	s := splitters[kind]
+	s := parser[kind]
 	if s == nil {
 		return Feed{}, fmt.Errorf("no kind is called %q", kind)
 	}

@@ -95,7 +95,7 @@ func FuzzEditedBody(f *testing.F) {
 	f.Add([]byte("\xef\xbb\xbf{}"))
 	f.Add([]byte(`[null]`))
 	s := splitterForTest(f)
-	r := &Receiver{splitters: map[report.Kind]*splitter{report.Cities: s}}
+	r := &Receiver{parser: bodyParser{report.Cities: s}}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		key := report.Key{Kind: report.Cities, ID: "1"}
 		change, err := r.Replacement(key, body)

@@ -20,9 +20,9 @@ func (s *splitter) idIn(r record) (string, bool) {
 	return first(r.members, s.codeIDs, quotedText)
 }
 
-// identify returns the id that a record of a POST states, or else the code by which a city is
-// named. A record that has something like an id only in a place where other records have none
-// states none, and doubt says so.
+// identify returns the id that a record of a POST states, or else the code that names its city.
+// If something looks like an id but is not where the other records have theirs, stated is false,
+// and doubt is a sentence about it for the refusal.
 func (s *splitter) identify(r record, found *survey) (id string, stated bool, doubt string) {
 	if found == nil || s.hasOwnID(r) {
 		id, stated = s.idIn(r)

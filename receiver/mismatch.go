@@ -35,6 +35,6 @@ func (r *Receiver) noteMismatch(d *delivery, in contents, stamps []report.Stamp)
 		return
 	}
 	r.metrics.mismatches.WithLabelValues(string(d.kind)).Inc()
-	r.recurring.log(r, d, slog.LevelWarn, "the record of a PUT states another id than that of the document in its path: it is taken for the one in the path",
+	r.logLimited(&r.recurring, d, slog.LevelWarn, "the record of a PUT states another id than that of the document in its path: it is taken for the one in the path",
 		"path", shortened(d.req.URL.Path), "id", shortened(string(stamps[0].ID)), "stated", shortened(string(in.ownID)))
 }

@@ -20,14 +20,14 @@ type Names struct {
 // Names returns the names in one record without an envelope. The error says what is wrong with
 // cfg or with the record.
 func (cfg Config) Names(kind report.Kind, body []byte) (Names, error) {
-	splitters, err := newSplitters(cfg)
+	parser, err := newBodyParser(cfg)
 	if err != nil {
 		return Names{}, err
 	}
 	if err := jsonscan.Check(body); err != nil {
 		return Names{}, err
 	}
-	s, r, n := splitters[kind], recordOf(jsonscan.TrimSpace(body)), Names{}
+	s, r, n := parser[kind], recordOf(jsonscan.TrimSpace(body)), Names{}
 	if s == nil {
 		return n, fmt.Errorf("no kind is called %q", kind)
 	}

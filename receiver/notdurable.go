@@ -57,10 +57,10 @@ func lossOf(err error) loss {
 func (r *Receiver) lose(d *delivery, err error, attrs ...any) {
 	l := lossOf(err)
 	r.metrics.lost.WithLabelValues(string(d.kind), l.cause).Inc()
-	log := &r.rejections
+	limiter := &r.rejections
 	if l.cause == causeNoRoom { // which lasts, and which the journal logs too
-		log = &r.recurring
+		limiter = &r.recurring
 	}
-	log.log(r, d, l.level, "delivery not accepted: "+l.says, append(attrs, "error", err)...)
+	r.logLimited(limiter, d, l.level, "delivery not accepted: "+l.says, append(attrs, "error", err)...)
 	r.answer(d, l.answer)
 }

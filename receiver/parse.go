@@ -28,14 +28,17 @@ type contents struct {
 	ownID   report.ID // stated by the record of a PUT
 }
 
+// bodyParser makes changes of bodies, by the splitter of their kind. It may be used concurrently.
+type bodyParser map[report.Kind]*splitter
+
 // parse makes changes of a body that was read to its end. A problem means that the body as a
 // whole cannot be used; single records that are refused are in the contents. parse claims
 // memory for what it makes with grow.
-func (r *Receiver) parse(c call, body []byte, grow func(int64) error) (contents, *problem) {
+func (p bodyParser) parse(c call, body []byte, grow func(int64) error) (contents, *problem) {
 	if c.method == http.MethodDelete {
-		id, p := pathID(c.pathID)
-		if p != nil {
-			return contents{}, p
+		id, wrong := pathID(c.pathID)
+		if wrong != nil {
+			return contents{}, wrong
 		}
 		return contents{changes: []report.Change{{Key: report.Key{Kind: c.kind, ID: id}, Op: report.Delete, IfVersion: c.ifVersion}}}, nil
 	}
@@ -51,9 +54,9 @@ func (r *Receiver) parse(c call, body []byte, grow func(int64) error) (contents,
 	}
 	body = jsonscan.TrimSpace(body)
 	if c.method == http.MethodPut {
-		return r.document(c, body)
+		return p.document(c, body)
 	}
-	return r.records(c, body, grow)
+	return p.records(c, body, grow)
 }
 
 // The memory that parsing takes beside the body: many times its size where it has little else
@@ -74,8 +77,8 @@ const maxRecords = 100_000
 // records parses the body of a POST: one record, an array of records, or either in an
 // envelope. An empty list is no mistake: it is the snapshot of a day on which there is
 // nothing.
-func (r *Receiver) records(c call, body []byte, grow func(int64) error) (contents, *problem) {
-	s := r.splitters[c.kind]
+func (p bodyParser) records(c call, body []byte, grow func(int64) error) (contents, *problem) {
+	s := p[c.kind]
 	var in contents
 	var found *survey // of what has no id at the usual pointers; nil where all have
 	n := 0
@@ -113,12 +116,12 @@ func (r *Receiver) records(c call, body []byte, grow func(int64) error) (content
 }
 
 // document parses the body of a PUT: the new record of the document that the path names.
-func (r *Receiver) document(c call, body []byte) (contents, *problem) {
-	id, p := pathID(c.pathID)
-	if p != nil {
-		return contents{}, p
+func (p bodyParser) document(c call, body []byte) (contents, *problem) {
+	id, wrong := pathID(c.pathID)
+	if wrong != nil {
+		return contents{}, wrong
 	}
-	s := r.splitters[c.kind]
+	s := p[c.kind]
 	record, missing := s.one(body)
 	if missing != "" {
 		return contents{}, newProblem(http.StatusUnprocessableEntity, reasonNoRecord, "In the place of the record is "+ended(missing)+
@@ -130,6 +133,15 @@ func (r *Receiver) document(c call, body []byte) (contents, *problem) {
 		change.OwnID = s.ownID(record)
 	}
 	return contents{changes: []report.Change{change}, ownID: s.ownID(record)}, nil
+}
+
+// record returns the change that the PUT of a body would make. The error is a *RefusedError.
+func (p bodyParser) record(key report.Key, body []byte) (report.Change, error) {
+	in, wrong := p.parse(call{kind: key.Kind, method: http.MethodPut, pathID: string(key.ID)}, body, unbounded)
+	if wrong != nil {
+		return report.Change{}, &RefusedError{wrong.Reason, wrong.Detail}
+	}
+	return in.changes[0], nil
 }
 
 // change returns the change that one record of a POST makes, or why it makes none. It is for

@@ -11,11 +11,10 @@ import (
 
 // BenchmarkParse measures checking a body and parsing it into changes.
 func BenchmarkParse(b *testing.B) {
-	splitters, err := newSplitters(DefaultConfig())
+	parser, err := newBodyParser(DefaultConfig())
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := &Receiver{splitters: splitters}
 	record := func(n, size int) string {
 		return fmt.Sprintf(`{"id":%d,"code":"LON","title":"A city","text":"%s","risk":{"id":"3","name":"Medium"}}`,
 			n, strings.Repeat("Take care at <b>night</b>. ", size/27))
@@ -38,7 +37,7 @@ func BenchmarkParse(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, p := r.parse(c.call, body, unbounded); p != nil {
+				if _, p := parser.parse(c.call, body, unbounded); p != nil {
 					b.Fatal(p)
 				}
 			}

@@ -7,22 +7,22 @@ import (
 )
 
 // Reader reads payloads as a Receiver does, and delivers nothing. It may be used concurrently.
-type Reader struct{ receiver Receiver }
+type Reader struct{ parser bodyParser }
 
 // NewReader returns a reader of the payloads that a Receiver with cfg takes, or an error that
 // says what is wrong in cfg.
 func NewReader(cfg Config) (*Reader, error) {
-	splitters, err := newSplitters(cfg)
+	p, err := newBodyParser(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{Receiver{splitters: splitters}}, nil
+	return &Reader{p}, nil
 }
 
 // Records returns the changes that the POST of a body would make, how many records of it would
 // be refused, and why the first of them. The error is a *RefusedError.
 func (r *Reader) Records(kind report.Kind, body []byte) (changes []report.Change, refused int, why string, err error) {
-	in, p := r.receiver.parse(call{kind: kind, method: http.MethodPost}, body, unbounded)
+	in, p := r.parser.parse(call{kind: kind, method: http.MethodPost}, body, unbounded)
 	if p != nil {
 		return nil, 0, "", &RefusedError{p.Reason, p.Detail}
 	}
@@ -34,11 +34,7 @@ func (r *Reader) Records(kind report.Kind, body []byte) (changes []report.Change
 
 // Record returns the change that the PUT of a body would make. The error is a *RefusedError.
 func (r *Reader) Record(key report.Key, body []byte) (report.Change, error) {
-	in, p := r.receiver.parse(call{kind: key.Kind, method: http.MethodPut, pathID: string(key.ID)}, body, unbounded)
-	if p != nil {
-		return report.Change{}, &RefusedError{p.Reason, p.Detail}
-	}
-	return in.changes[0], nil
+	return r.parser.record(key, body)
 }
 
 // NoID reports whether a body was refused because it is not known where the ids of its records

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
+	"riskdex/internal/loglimit"
 	"riskdex/internal/vocabulary"
 	"riskdex/receiver/auth"
 	"riskdex/receiver/body"
@@ -36,15 +37,15 @@ type Receiver struct {
 	maxBody       int64
 	budget        *body.Budget
 	rates         *rates // nil where no sender is bounded
-	splitters     map[report.Kind]*splitter
+	parser        bodyParser
 	now           func() time.Time
 	observe       func(report.Answered)
 	tracer        trace.Tracer // nil when nothing is traced
 	prefix        string
 	authenticator *auth.Authenticator
 	waits         *waits
-	rejections    logLimiter
-	recurring     logLimiter // for causes that may affect every delivery for long
+	rejections    loglimit.Limiter
+	recurring     loglimit.Limiter // for causes that may affect every delivery for long
 	metrics       *metrics
 	log           *slog.Logger
 }
@@ -52,7 +53,7 @@ type Receiver struct {
 // New returns a receiver that appends to journal, or an error that says what is wrong in cfg.
 // now stamps refusals.
 func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Registerer, log *slog.Logger) (*Receiver, error) {
-	splitters, err := newSplitters(cfg)
+	parser, err := newBodyParser(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -70,9 +71,9 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 		return nil, fmt.Errorf("the memory for bodies is %d bytes: the largest body, of %d, must fit twice, as it is sent and decompressed", cfg.BodyMemory, cfg.MaxBody)
 	}
 	r := &Receiver{
-		journal: journal, maxBody: cfg.MaxBody, budget: body.NewBudget(cfg.BodyMemory, 2*cfg.MaxBody), splitters: splitters,
+		journal: journal, maxBody: cfg.MaxBody, budget: body.NewBudget(cfg.BodyMemory, 2*cfg.MaxBody), parser: parser,
 		now: now, observe: cfg.Observe, authenticator: cfg.Authenticator, metrics: newMetrics(reg), log: log,
-		tracer: cfg.Tracer, prefix: prefix, waits: newWaits(cfg.Await, reg), recurring: logLimiter{every: recurringLogEvery},
+		tracer: cfg.Tracer, prefix: prefix, waits: newWaits(cfg.Await, reg), rejections: loglimit.Limiter{Every: time.Second}, recurring: loglimit.Limiter{Every: recurringLogEvery},
 	}
 	if cfg.MaxRate < 0 {
 		return nil, fmt.Errorf("the most deliveries a second are %g: it cannot be less than 0", cfg.MaxRate)
@@ -89,8 +90,8 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 	return r, nil
 }
 
-func newSplitters(cfg Config) (map[report.Kind]*splitter, error) {
-	splitters := map[report.Kind]*splitter{}
+func newBodyParser(cfg Config) (bodyParser, error) {
+	parser := bodyParser{}
 	words := vocabulary.New()
 	for _, kind := range report.Kinds() {
 		ids := cfg.IDs[kind]
@@ -119,9 +120,9 @@ func newSplitters(cfg Config) (map[report.Kind]*splitter, error) {
 			return nil, fmt.Errorf("where the records, ids and codes of %s are: %w", kind, err)
 		}
 		s.noID = "The record has no id: it holds no " + s.idPlaces() + "."
-		splitters[kind] = s
+		parser[kind] = s
 	}
-	return splitters, nil
+	return parser, nil
 }
 
 // ServeHTTP answers one delivery.
@@ -178,7 +179,7 @@ func (r *Receiver) refuseRoute(status int) http.Handler {
 		d := r.newDelivery(call{kind: r.kindIn(req.URL.Path), method: req.Method}, w, req)
 		defer d.reader.Close()
 		reason, detail := reasonPath, "There is nothing at this path."+r.suggestPath(req.URL.Path)
-		detail += fmt.Sprintf(" Deliveries go to %s/cities, %[1]s/advisories and %[1]s/special-reports, and from there to /ID, in which a slash is %%2F.", r.prefix)
+		detail += " Deliveries go to " + r.collections() + ", and from there to /ID, in which a slash is %2F."
 		if status == http.StatusMethodNotAllowed {
 			// The router lists OPTIONS, which it does not answer here.
 			allow := strings.Join(slices.DeleteFunc(strings.Split(w.Header().Get("Allow"), ", "), func(method string) bool { return method == http.MethodOptions }), ", ")
@@ -203,6 +204,22 @@ func (r *Receiver) refuseRoute(status int) http.Handler {
 		content, unread := d.reader.ReadAll()
 		r.refuse(d, p, content, unread != nil)
 	})
+}
+
+// collections lists the paths of all kinds: /cities, /advisories and /special-reports.
+func (r *Receiver) collections() string {
+	var list strings.Builder
+	for i, kind := range report.Kinds() {
+		switch i {
+		case 0:
+		case len(report.Kinds()) - 1:
+			list.WriteString(" and ")
+		default:
+			list.WriteString(", ")
+		}
+		list.WriteString(r.prefix + "/" + string(kind))
+	}
+	return list.String()
 }
 
 func mayCarryDelivery(method string) bool {

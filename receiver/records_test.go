@@ -11,11 +11,11 @@ import (
 
 func splitterForTest(t testing.TB) *splitter {
 	t.Helper()
-	splitters, err := newSplitters(DefaultConfig())
+	parser, err := newBodyParser(DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return splitters[report.Cities]
+	return parser[report.Cities]
 }
 
 func texts(records iter.Seq[record]) []string {
@@ -146,11 +146,11 @@ func TestStatedRecordsComeFirst(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.Records = map[report.Kind][]string{report.Advisories: {"/countries", "/event/data"}}
 	cfg.IDs = map[report.Kind][]string{report.Advisories: {"/iso3"}}
-	splitters, err := newSplitters(cfg)
+	parser, err := newBodyParser(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := splitters[report.Advisories]
+	s := parser[report.Advisories]
 	for body, want := range map[string][]string{
 		`{"countries":[{"iso3":"FRA"},{"iso3":"BEL"}],"meta":{}}`: {`{"iso3":"FRA"}`, `{"iso3":"BEL"}`},
 		`{"iso3":"envelope","event":{"data":{"iso3":"FRA"}}}`:     {`{"iso3":"FRA"}`},
@@ -167,7 +167,7 @@ func TestStatedRecordsComeFirst(t *testing.T) {
 func TestStatedIDMayBeANumber(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.IDs = map[report.Kind][]string{report.Cities: {"/id", "/code"}}
-	splitters, err := newSplitters(cfg)
+	parser, err := newBodyParser(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestStatedIDMayBeANumber(t *testing.T) {
 		`{"code":"LON"}`:                     "LON",
 		`{"iata":"LON"}`:                     "",
 	} {
-		if got, _ := splitters[report.Cities].idIn(recordOf([]byte(record))); got != want {
+		if got, _ := parser[report.Cities].idIn(recordOf([]byte(record))); got != want {
 			t.Errorf("%s: id %q, want %q", record, got, want)
 		}
 	}

@@ -45,7 +45,7 @@ func (r *Receiver) Redeliver(ctx context.Context, refusal report.Refusal, edited
 		}
 		body = refusal.Body
 	}
-	in, p := r.parse(call{kind: refusal.Kind, method: refusal.Method, pathID: refusal.ID}, body, unbounded)
+	in, p := r.parser.parse(call{kind: refusal.Kind, method: refusal.Method, pathID: refusal.ID}, body, unbounded)
 	switch {
 	case p != nil:
 		return nil, &RefusedError{p.Reason, p.Detail}
@@ -107,11 +107,7 @@ func (r *Receiver) MayRetry(refusal report.Refusal) report.MayRetry {
 // Replacement returns the change that a PUT of body to the document's path would make, or a
 // *RefusedError.
 func (r *Receiver) Replacement(key report.Key, body []byte) (report.Change, error) {
-	in, p := r.parse(call{kind: key.Kind, method: http.MethodPut, pathID: string(key.ID)}, body, unbounded)
-	if p != nil {
-		return report.Change{}, &RefusedError{p.Reason, p.Detail}
-	}
-	change := in.changes[0]
+	change, err := r.parser.record(key, body)
 	change.OwnID = "" // the document is certain
-	return change, nil
+	return change, err
 }

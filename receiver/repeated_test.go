@@ -206,7 +206,7 @@ func TestReceiptsAreSmall(t *testing.T) {
 		rec.deliveries = nil
 		d := r.newDelivery(call{kind: report.Cities, method: "POST"}, httptest.NewRecorder(), httptest.NewRequest("POST", "/cities", strings.NewReader(body)))
 		d.signedID = "msg_1"
-		if in, p := r.parse(d.call, []byte(body), unbounded); p != nil {
+		if in, p := r.parser.parse(d.call, []byte(body), unbounded); p != nil {
 			t.Fatal(p)
 		} else if len(in.changes) > 0 {
 			r.accept(d, in, []byte(body))

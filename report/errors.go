@@ -21,7 +21,7 @@ var ErrAmbiguous = errors.New("several cities state this code, so it is not know
 // ErrPlaceForgotten is returned for a refusal that can no longer be retried, whatever its
 // body: the journal has dropped tombstones of deletes that came after it, and one of them
 // could be of its document.
-var ErrPlaceForgotten = errors.New("it is not known any more what was deleted since")
+var ErrPlaceForgotten = errors.New("what was deleted since is no longer known")
 
 // ErrVerifying is returned if a verification of the same kind is already running.
 var ErrVerifying = errors.New("this kind is being verified already, by this process or another")
@@ -29,7 +29,7 @@ var ErrVerifying = errors.New("this kind is being verified already, by this proc
 // ErrKindLocked is returned to a process that asks for changes or the lock of a kind while another
 // process has that kind locked, or has had it locked in the meantime. What the caller knows
 // about the index may be out of date.
-var ErrKindLocked = errors.New("another process has this kind alone, or has had it meanwhile")
+var ErrKindLocked = errors.New("another process has locked this kind, or has had it locked since")
 
 // ErrAnotherJournal is returned for an index that another journal fills or is about to fill.
 // Copies and backups of a journal count as the same journal.
@@ -37,7 +37,7 @@ var ErrAnotherJournal = errors.New("another journal fills this index")
 
 // ErrUndecided is returned for an index that is not used yet, because it has to be checked
 // once more which journal fills it.
-var ErrUndecided = errors.New("it is not decided yet which journal fills this index")
+var ErrUndecided = errors.New("which journal fills this index is not decided yet")
 
 // ErrSnapshotTooOld ends the reading of all records when too much was accepted since it began.
-var ErrSnapshotTooOld = errors.New("too much was delivered since it began, which the journal has to keep beside what is read")
+var ErrSnapshotTooOld = errors.New("too much was delivered since the read began: the journal cannot keep its snapshot any longer")

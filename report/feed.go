@@ -61,6 +61,10 @@ func (c Cursor) After(page []Record, feed string, last Version) Cursor {
 	return c
 }
 
+// cursorLetters is what cursors have for each of Kinds, in that order. Readers keep cursors, so a
+// letter keeps its meaning.
+const cursorLetters = "cas"
+
 // String is the text of a cursor, which is empty for the beginning. It can stand in a query as
 // it is.
 func (c Cursor) String() string {
@@ -68,9 +72,9 @@ func (c Cursor) String() string {
 		return ""
 	}
 	var letters []byte
-	for _, k := range Kinds() {
+	for i, k := range Kinds() {
 		if slices.Contains(c.Kinds, k) {
-			letters = append(letters, k[0])
+			letters = append(letters, cursorLetters[i])
 		}
 	}
 	return fmt.Sprintf("%d.%d.%s.%s", c.Version, c.Began, letters, c.Feed)
@@ -86,8 +90,8 @@ func ParseCursor(text string) (c Cursor, err error) {
 			began, err = strconv.ParseInt(parts[1], 10, 64)
 		}
 		c = Cursor{Version: Version(version), Began: Version(began), Feed: parts[3]}
-		for _, k := range Kinds() {
-			if strings.Contains(parts[2], string(k[:1])) {
+		for i, k := range Kinds() {
+			if strings.IndexByte(parts[2], cursorLetters[i]) >= 0 {
 				c.Kinds = append(c.Kinds, k)
 			}
 		}

@@ -39,8 +39,7 @@ func CheckKind(k Kind) error {
 
 // ParseKind returns the kind of content whose text is s.
 func ParseKind(s string) (Kind, error) {
-	switch k := Kind(s); k {
-	case Cities, Advisories, SpecialReports:
+	if k := Kind(s); slices.Contains(Kinds(), k) {
 		return k, nil
 	}
 	return "", fmt.Errorf("no kind is called %q; the kinds are %v", s, Kinds())

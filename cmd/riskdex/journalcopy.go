@@ -9,7 +9,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"riskdex/journal/transfer"
-	"riskdex/report"
 )
 
 type journalCopyCommand struct {
@@ -20,18 +19,10 @@ type journalCopyCommand struct {
 
 // copied is what the command prints as JSON.
 type copied struct {
-	From        string       `json:"from"`
-	To          string       `json:"to"`
-	Documents   int64        `json:"documents"` // tombstones among them
-	Refusals    int64        `json:"refusals"`
-	Receipts    int64        `json:"receipts"`
-	History     int64        `json:"history"` // entries
-	Bytes       int64        `json:"bytes"`   // of bodies
-	LastVersion int64        `json:"last_version"`
-	Checksum    string       `json:"checksum"` // over all documents, refusals, receipts and entries of the history
-	Damaged     int64        `json:"damaged"`
-	Named       []report.Key `json:"damaged_documents,omitempty"` // the first ones
-	Lost        *lostChanges `json:"lost,omitempty"`
+	From string `json:"from"`
+	To   string `json:"to"`
+	transfer.Report
+	Lost *lostChanges `json:"lost,omitempty"`
 }
 
 // lostChanges is the time in which changes were acknowledged that the journal lacks.
@@ -81,10 +72,7 @@ func (c *journalCopyCommand) print(io streams, made transfer.Report) error {
 		printFacts(io.out, "version", fmt.Sprint(made.LastVersion), "checksum", made.Checksum)
 		return nil
 	}
-	out := copied{
-		From: c.From, To: c.To, Documents: made.Documents, Refusals: made.Refusals, Receipts: made.Receipts, History: made.History, Bytes: made.Bytes,
-		LastVersion: int64(made.LastVersion), Checksum: made.Checksum, Damaged: made.Damaged, Named: made.Named,
-	}
+	out := copied{From: c.From, To: c.To, Report: made}
 	if made.Loss.Lost() {
 		out.Lost = &lostChanges{made.Loss.Since, made.Loss.Until}
 	}

@@ -342,7 +342,7 @@ func (f *filling) whole() bool {
 	return true
 }
 
-// inPlace tells whether searches find indices that were made from this mapping.
+// inPlace reports whether searches find indices that were made from this mapping.
 func (f *filling) inPlace(ctx context.Context) bool {
 	for _, kind := range report.Kinds() {
 		if changed, err := f.indices.MappingChanged(ctx, kind); changed || err != nil {

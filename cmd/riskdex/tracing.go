@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -17,6 +16,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
+	"riskdex/internal/loglimit"
 	"riskdex/internal/otlp"
 )
 
@@ -50,7 +50,7 @@ func startTracing(ctx context.Context, log *slog.Logger) *tracing {
 	// The SDK reports problems with its settings or its collector to one logger per process,
 	// which by default writes to the standard error.
 	otel.SetLogger(logr.FromSlogHandler(log.Handler()))
-	otel.SetErrorHandler(&exportErrors{log: log, now: time.Now})
+	otel.SetErrorHandler(&exportErrors{log: log, now: time.Now, limit: loglimit.Limiter{Every: exportErrorEvery}})
 	// Of two sources of an attribute, the later one wins.
 	about, err := resource.New(ctx, resource.WithAttributes(semconv.ServiceName("riskdex")),
 		resource.WithTelemetrySDK(), resource.WithHost(), resource.WithProcessPID(), resource.WithFromEnv())
@@ -155,9 +155,9 @@ func (h traceHandler) WithGroup(name string) slog.Handler {
 // exportErrors logs that spans cannot be sent, at most every exportErrorEvery: with a
 // collector that is down, sending fails every few seconds.
 type exportErrors struct {
-	log  *slog.Logger
-	now  func() time.Time
-	next atomic.Int64 // when one is logged again, in nanoseconds since 1970
+	log   *slog.Logger
+	now   func() time.Time
+	limit loglimit.Limiter
 }
 
 const exportErrorEvery = 5 * time.Minute
@@ -167,8 +167,7 @@ func (e *exportErrors) Handle(err error) {
 	if errors.Is(err, context.Canceled) {
 		return // the process is stopping
 	}
-	now, next := e.now(), e.next.Load()
-	if now.UnixNano() >= next && e.next.CompareAndSwap(next, now.Add(exportErrorEvery).UnixNano()) {
+	if ok, _ := e.limit.Allow("", e.now()); ok {
 		e.log.Warn("spans are not sent; deliveries go on as ever", "error", err, "said_again_in", exportErrorEvery)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/loglimit"
 	"riskdex/internal/require"
 )
 
@@ -307,7 +308,7 @@ func TestTracesWanted(t *testing.T) {
 func TestExportErrorsAreSaidNowAndThen(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Unix(1_800_000_000, 0)
-	e := &exportErrors{log: slog.New(slog.NewTextHandler(&out, nil)), now: func() time.Time { return now }}
+	e := &exportErrors{log: slog.New(slog.NewTextHandler(&out, nil)), now: func() time.Time { return now }, limit: loglimit.Limiter{Every: exportErrorEvery}}
 	for minute := range 11 {
 		for range 10 {
 			e.Handle(errors.New("no collector"))

@@ -35,8 +35,8 @@ type window struct {
 	settled  map[report.Outcome]uint64
 	begun    time.Time // when reading began from the beginning of the feed; nothing was lacking before
 
-	// When the feed is read again from an earlier place, the index has what was read before,
-	// except for what was waiting or refused then: lacked says since when.
+	// If the feed is read again from an earlier cursor, the index already has all versions up to
+	// had, except documents that were waiting or refused then: lacked has since when it lacks them.
 	had    report.Version
 	lacked map[report.ID]time.Time
 

@@ -55,7 +55,7 @@ type Prober struct {
 // Index knows the index of the probe.
 type Index interface {
 	Alias(kind report.Kind) string
-	// Foreign tells whether another journal fills the index, and has its own probe there.
+	// Foreign reports whether another journal fills the index, and has its own probe there.
 	Foreign(kind report.Kind) bool
 }
 

@@ -23,9 +23,10 @@ type CoverageJournal interface {
 	Stats(ctx context.Context) (report.Stats, error)
 }
 
-// Coverage compares how many documents of each kind journal and index have, which tells two troubles.
+// Coverage compares the number of documents of each kind in the journal and in the index. That
+// reveals two kinds of trouble.
 //
-// The journal lacks most documents of an index, which it could then not rebuild. The journal's line,
+// The journal lacks most documents of an index, which it could then not rebuild. The journal's lineage,
 // recorded on the index, reveals another journal, but not an old backup of the same journal, and old
 // indices do not record it.
 //
@@ -54,16 +55,16 @@ type Coverage struct {
 const CoverageEvery = 5 * time.Second
 
 const (
-	coverageWhileWell = 120 // once all is well, the time between comparisons is so many times longer
-	coverageTries     = 3   // comparisons in a row that are to be believed: an index may show deleted documents for a while, and another may take its place meanwhile
+	coverageWhileWell = 120 // once all is well, comparisons are this many times rarer
+	coverageTries     = 3   // comparisons in a row that have to agree: an index may show deleted documents for a while, and another may take its place meanwhile
 )
 
-// coverageShown is how long an index may take to show by itself what it has taken. Where riskdex may
-// not refresh it, it has to show what it had taken so long ago.
+// coverageShown is how long an index may take to show, by its own refreshes, what it has accepted.
+// Where riskdex may not refresh it, the index is compared with what it had accepted that long ago.
 const coverageShown = time.Minute
 
 // NewCoverage returns a Coverage that does not run yet. indexed returns how many documents a
-// search finds, refresh has it find all that were taken, and foreign tells whether another journal
+// search finds, refresh has it find all that were taken, and foreign reports whether another journal
 // fills the index.
 func NewCoverage(every time.Duration, journal CoverageJournal, indexed func(context.Context, report.Kind) (int, error),
 	refresh func(context.Context, report.Kind) error, foreign func(report.Kind) bool, reg prometheus.Registerer, log *slog.Logger) *Coverage {
@@ -173,9 +174,10 @@ type had struct {
 	deletes   uint64 // accepted until then
 }
 
-// note keeps what the index has now, and returns the least that it had since coverageShown ago, if that
-// is known: a new index that is filled has less than the one before. What it had long before tells
-// nothing: what has come since hides what is missing.
+// note records what the index has accepted by now. It returns the smallest such number within
+// coverageShown, and whether that whole period is known. The smallest, because a new index that
+// is being filled has fewer documents than the old one; no older numbers, because documents that
+// came since would hide missing ones.
 func (k *compared) note(now had) (least had, known bool) {
 	age := func(h had) time.Duration { return now.at.Sub(h.at) }
 	k.past = append(k.past, now)

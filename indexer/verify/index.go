@@ -31,7 +31,7 @@ func (r *verification) indexToJournal(ctx context.Context) error {
 	return err
 }
 
-// mostlyUnknown tells whether the journal is not the one that filled the index. A handful of
+// mostlyUnknown reports whether the journal is not the one that filled the index. A handful of
 // unknown documents proves nothing.
 func mostlyUnknown(unknown, indexed int) bool { return unknown > 10 && 2*unknown > indexed }
 

@@ -70,7 +70,7 @@ func (r *verification) repair(ctx context.Context, found []report.VerifyFinding)
 	return err
 }
 
-// kept tells whether a repair leaves f alone.
+// kept reports whether a repair leaves f alone.
 func (r *verification) kept(f report.VerifyFinding) bool {
 	uncertain := ofAnotherJournal(f) || r.report.WrongJournal && f.JournalVersion == 0
 	return uncertain && !r.opt.RemoveForeign

@@ -52,7 +52,7 @@ func (r Report) advice() string {
 			r.OtherJournal, restore)
 	case r.ahead > 0:
 		return fmt.Sprintf("%d documents have versions ahead of the clock, which no journal gives out while its clock is right: "+
-			"a repair has what this journal says written above them; what no version can pass becomes a dead letter, until its index is rebuilt", r.ahead)
+			"a repair writes this journal's records with higher versions; where no higher version is possible, the record becomes a dead letter until the index is rebuilt", r.ahead)
 	}
 	return ""
 }
@@ -83,7 +83,7 @@ func (r *Report) count(f report.VerifyFinding, max int) {
 	}
 }
 
-// ofAnotherJournal tells whether the version in the index comes from another journal: versions
+// ofAnotherJournal reports whether the version in the index comes from another journal: versions
 // are microseconds of the clock, while a manual write begins at 1 or counts up from what is
 // there. A repair must not destroy what this journal may lack. A version ahead of the clock
 // proves nothing: somebody made it up, or a clock was wrong.

@@ -23,7 +23,7 @@ func (run *testRun) packageFailed(name string, output map[testName][]string) {
 	}
 }
 
-// isOfACrash tells whether Go itself wrote a line of output, and not a test.
+// isOfACrash reports whether Go itself wrote a line of output, and not a test.
 func isOfACrash(line string) bool {
 	for _, start := range []string{"panic: ", "fatal error: ", "WARNING: DATA RACE", "signal: "} {
 		if strings.HasPrefix(line, start) {
@@ -33,7 +33,7 @@ func isOfACrash(line string) bool {
 	return false
 }
 
-// mayRunAgain tells whether all that is wrong with runs is that a few tests failed.
+// mayRunAgain reports whether all that is wrong with runs is that a few tests failed.
 func mayRunAgain(runs []*testRun) bool {
 	all := 0
 	for _, run := range runs {

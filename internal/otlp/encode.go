@@ -77,7 +77,7 @@ func span(s sdktrace.ReadOnlySpan) object {
 	return out
 }
 
-// identified adds the identity c to the span or link out, and returns out. Remote tells whether
+// identified adds the identity c to the span or link out, and returns out. Remote reports whether
 // the span's parent, or the linked span, is in another process.
 func identified(c trace.SpanContext, remote bool, out object) object {
 	const known, isRemote = 1 << 8, 1 << 9 // OTLP's flags above the eight of W3C

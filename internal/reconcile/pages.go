@@ -97,7 +97,7 @@ func (p *pages) add(next pages, records int) {
 	}
 }
 
-// goesOn tells whether more may follow the last envelope.
+// goesOn reports whether more may follow the last envelope.
 func (p *pages) goesOn() bool { return p.more != "" || p.full }
 
 // missing returns what tells that a list with so many entries lacks pages, or nothing.

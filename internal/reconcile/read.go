@@ -162,7 +162,7 @@ func (r *reader) lines(in *bufio.Reader) error {
 	}
 }
 
-// mayBeID tells whether a line may be an id, and not what came in place of one.
+// mayBeID reports whether a line may be an id, and not what came in place of one.
 func mayBeID(line []byte) bool {
 	return bytes.IndexByte([]byte("{[<"), line[0]) < 0 && !bytes.ContainsFunc(line, unicode.IsControl)
 }

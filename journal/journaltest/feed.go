@@ -43,7 +43,7 @@ func (f *Follower) begin() {
 	f.Begun++
 }
 
-// Read reads one page, and tells whether there is more. It begins anew where the cursor is too
+// Read reads one page, and reports whether there is more. It begins anew where the cursor is too
 // old.
 func (f *Follower) Read(ctx context.Context, j journal.Journal, limit, maxBytes int) (more bool, err error) {
 	page, err := j.Feed(ctx, f.Cursor, limit, maxBytes)

@@ -13,7 +13,7 @@ import (
 var lifecycleTests = []test{
 	{"a new journal is empty and ready", testEmpty},
 	{"everything is an error once closed", testClosed},
-	{"a journal keeps its line", testLine},
+	{"a journal keeps its lineage", testLine},
 	{"only one process at a time verifies a kind", testLockVerify},
 }
 

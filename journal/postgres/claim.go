@@ -222,7 +222,7 @@ func takeClaims(ctx context.Context, conn *pgx.Conn, me int64, kind report.Kind,
 // contentColumns are what a change is read from.
 const contentColumns = `kind, id, version, op, code, accepted_at, crc, body`
 
-// scanContent reads contentColumns, and what follows them, and tells whether the
+// scanContent reads contentColumns, and what follows them, and reports whether the
 // checksum fits.
 func scanContent(r pgx.Row, more ...any) (c report.Change, intact bool, err error) {
 	var kind, op string

@@ -9,7 +9,7 @@ import (
 	"riskdex/report"
 )
 
-var deliveredQueries = commit.NewDeliveredQueries(`documents AS d WHERE d.kind IN ('cities', 'advisories', 'special-reports') AND d.origin <> 0`, `d.origin`)
+var deliveredQueries = commit.NewDeliveredQueries("documents AS d WHERE d.kind IN "+commit.ContentKinds()+" AND d.origin <> 0", "d.origin")
 
 // Delivered implements Journal.
 func (j *Journal) Delivered(ctx context.Context, name report.DeliveryName, after report.Version, limit int) (page report.DeliveredPage, err error) {

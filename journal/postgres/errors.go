@@ -53,7 +53,7 @@ var errRetriedMeanwhile = errors.New("refusals were kept, retried or dropped mea
 
 const deadlock = "40P01"
 
-// inTheWay tells whether a transaction failed only because of a concurrent one of another
+// inTheWay reports whether a transaction failed only because of a concurrent one of another
 // process.
 func inTheWay(err error) bool {
 	if errors.Is(err, errRetriedMeanwhile) {

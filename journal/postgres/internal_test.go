@@ -68,6 +68,6 @@ func TestClaimEndsInOneGroupWithResend(t *testing.T) {
 
 func TestResendInPieces(t *testing.T) {
 	j := openPostgresTest(t)
-	j.Requests = commit.NewRequests(j.opt, j.queue, commit.Hooks{CheckQuota: j.lacks, Claimed: j.notHeld, Contents: j.readContents, Piece: 2})
+	j.Requests = commit.NewRequests(j.opt, j.queue, commit.Hooks{CheckQuota: j.lacks, Contents: j.readContents, Piece: 2})
 	committest.ResendInPieces(t, j)
 }

@@ -36,7 +36,7 @@ func (j *Journal) LockKind(ctx context.Context, kind report.Kind) error {
 	return nil
 }
 
-// wantLock notes that the lock of a kind is wanted, so that it is not given back, and tells
+// wantLock notes that the lock of a kind is wanted, so that it is not given back, and reports
 // whether it was wanted before.
 func (m *member) wantLock(kind report.Kind) (had bool) {
 	m.mu.Lock()
@@ -85,7 +85,7 @@ func (j *Journal) lockKind(ctx context.Context, kind report.Kind, me int64) erro
 	return nil
 }
 
-// seesGeneration notes the generation of a kind's lock, and tells whether this process knew
+// seesGeneration notes the generation of a kind's lock, and reports whether this process knew
 // it. The first generation counts as known: the process knows nothing of an index yet.
 func (m *member) seesGeneration(kind report.Kind, generation int64) bool {
 	m.mu.Lock()

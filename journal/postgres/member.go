@@ -24,7 +24,7 @@ type member struct {
 	mu    sync.Mutex
 	known map[report.Kind]int64 // generations of the locks of kinds, as far as this process has seen them
 	locks map[report.Kind]bool  // that it wants to have
-	soon  commit.Signal         // has the next heartbeat come at once
+	soon  commit.Signal         // triggers the next heartbeat
 
 	heard, judges time.Time // when it last reached the journal, and from when on it may take others for dead
 }
@@ -118,7 +118,7 @@ func (j *Journal) renewLease(ctx context.Context) error {
 	return j.measure(ctx)
 }
 
-// mayJudge notes that this process has reached the journal, and tells whether it may take
+// mayJudge notes that this process has reached the journal, and reports whether it may take
 // others for dead. After it could not reach the journal for a while, it waits for the length
 // of a lease: what kept it away, such as a failover, has kept the others away, too.
 func (m *member) mayJudge(now time.Time, lease time.Duration) bool {

@@ -23,7 +23,6 @@ import (
 
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/report"
 )
 
 // Journal is the journal in a PostgreSQL database, for any number of processes.
@@ -61,7 +60,7 @@ type Journal struct {
 
 var _ journal.Journal = (*Journal)(nil)
 
-// IsURL tells whether the name of a journal is the URL of a PostgreSQL
+// IsURL reports whether the name of a journal is the URL of a PostgreSQL
 // database, and not a file.
 func IsURL(name string) bool {
 	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
@@ -120,7 +119,7 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	j.idle = newIdleCache(opt.Now)
 	j.opt, j.queue = opt, commit.NewQueue()
 	j.queue.Concurrent = true
-	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.lacks, Claimed: j.notHeld, Contents: j.readContents})
+	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.lacks, Contents: j.readContents})
 	j.Histories = commit.NewHistories(j.inPast)
 	j.close = sync.OnceValue(j.shutDown)
 	if j.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
@@ -219,16 +218,6 @@ func (j *Journal) enter(ctx context.Context, log *slog.Logger) error {
 
 // Line implements Journal.
 func (j *Journal) Line() string { return j.line }
-
-// notHeld leaves it to the transaction to find each document: another process may
-// have changed it.
-func (j *Journal) notHeld(list []report.Settlement) ([]commit.Claim, []report.Key) {
-	keys := make([]report.Key, len(list))
-	for i, s := range list {
-		keys[i] = s.Key
-	}
-	return make([]commit.Claim, len(list)), keys
-}
 
 // lacks compares the size of the tables, as last measured, with the limit.
 func (j *Journal) lacks(n commit.Quota) error {

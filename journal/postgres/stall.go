@@ -40,7 +40,7 @@ func (d *stallDetector) tick(now time.Duration) {
 	d.last.Store(int64(now))
 }
 
-// stopped tells whether this process was stopped, and may still have what waited then.
+// stopped reports whether this process was stopped, and may still have what waited then.
 func (d *stallDetector) stopped(now time.Duration) bool {
 	return now-time.Duration(d.last.Load()) > stoppedFor || now < time.Duration(d.until.Load())
 }

@@ -20,8 +20,8 @@ type transferSource struct {
 	end func() // ends the transaction, where that is its own
 }
 
-// openTransferSource sees to it that nothing changes before it is closed: who writes,
-// or wants to become one of its processes, waits.
+// openTransferSource opens the journal and blocks writers, and processes that want to join, until
+// it is closed.
 func openTransferSource(ctx context.Context, url string) (transfer.Source, error) {
 	conn, err := connectForCopy(ctx, url)
 	if err != nil {

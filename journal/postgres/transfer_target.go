@@ -108,7 +108,7 @@ func (t *transferTarget) Write(ctx context.Context, head transfer.Head, document
 	return err
 }
 
-// isText tells whether PostgreSQL takes a text for one.
+// isText reports whether PostgreSQL takes a text for one.
 func isText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
 
 // rowsOf makes rows of records.

@@ -49,8 +49,7 @@ func (j *Journal) run() {
 	}
 }
 
-// carryOut carries out a group and answers every request of it. An empty group is a
-// probe.
+// carryOut executes a group and answers every request of it. An empty group is a test write.
 func (j *Journal) carryOut(all []*commit.Request) {
 	group := commit.DropLate(all, j.isLate)
 	if len(group) == 0 && len(all) > 0 {
@@ -149,7 +148,7 @@ func largestDelivery(group []*commit.Request) (n int) {
 	return n
 }
 
-// add adds documents, and tells whether any was new.
+// add adds documents, and reports whether any was new.
 func (l *lockSet) add(keys []report.Key) (grown bool) {
 	for _, k := range keys {
 		if !slices.Contains(l.keys, k) {

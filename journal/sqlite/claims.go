@@ -69,7 +69,7 @@ func (c *claims) end(nothing bool) {
 	c.idle.EndLookup(nothing)
 }
 
-// isIdle tells whether there is nothing of kind to be given out. Once a document that
+// isIdle reports whether there is nothing of kind to be given out. Once a document that
 // was deferred may be due, that is not known.
 func (c *claims) isIdle(kind report.Kind) bool {
 	c.mu.Lock()
@@ -95,7 +95,7 @@ func (c *claims) touchedSinceBegin(k report.Key) bool {
 	return ok
 }
 
-// free tells whether a document may be given out at the time now.
+// free reports whether a document may be given out at the time now.
 func (c *claims) free(k report.Key, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -76,7 +76,7 @@ func (j *Journal) giveBack(ctx context.Context) error {
 	return nil
 }
 
-// vacuumStep is called by the writer, in a transaction. It tells whether it is to be
+// vacuumStep is called by the writer, in a transaction. It reports whether it is to be
 // called again.
 func (e *engine) vacuumStep() (more bool, err error) {
 	ctx := context.Background()

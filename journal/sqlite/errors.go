@@ -30,13 +30,13 @@ func classify(err error) commit.Fault {
 	return commit.FaultEngine
 }
 
-// isCorrupt tells whether SQLite found pages that make no sense.
+// isCorrupt reports whether SQLite found pages that make no sense.
 func isCorrupt(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_CORRUPT
 }
 
-// isFull tells whether the disk was full.
+// isFull reports whether the disk was full.
 func isFull(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_FULL

@@ -113,7 +113,7 @@ func TestAnotherFileIsNotRewritten(t *testing.T) {
 	if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return broken }}); !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
-	// By the time of this answer, a probe, which would copy it, has come and gone.
+	// By the time of this answer, a test write, which would copy it, has come and gone.
 	if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return nil }}); !errors.Is(err, errMoved) {
 		t.Errorf("the request returned %v, want errMoved: the file was opened again", err)
 	}

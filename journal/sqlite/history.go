@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"bytes"
+	"compress/flate"
 	"context"
 	"database/sql"
 	"errors"
@@ -146,6 +148,10 @@ func (j *Journal) deflateHistory(ctx context.Context) error {
 // that was looked at last.
 func (j *Journal) nextToDeflate(ctx context.Context) (list []deflated, seen int64, err error) {
 	seen = j.deflated.Load()
+	w, err := flate.NewWriter(nil, flate.BestSpeed)
+	if err != nil {
+		return nil, 0, err
+	}
 	err = j.read(func(e *engine) error {
 		size := 0
 		rows, err := e.readers.QueryContext(ctx, `SELECT version, kind, old_form, CASE WHEN old_form = 2 THEN old_body END FROM history
@@ -161,7 +167,7 @@ func (j *Journal) nextToDeflate(ctx context.Context) (list []deflated, seen int6
 			if form != commit.FormRaw || len(body) == 0 {
 				return nil
 			}
-			small, err := commit.Deflate(body)
+			small, err := deflate(w, body)
 			if err == nil && len(small) < len(body) {
 				list = append(list, deflated{seen, int64(len(body)), report.Kind(kind), small})
 			}
@@ -179,6 +185,14 @@ func (j *Journal) nextToDeflate(ctx context.Context) (list []deflated, seen int6
 		err = fmt.Errorf("read the history to compress it: %w", err)
 	}
 	return list, seen, err
+}
+
+// deflate returns a body in the form commit.FormDeflated, by a writer that it resets.
+func deflate(w *flate.Writer, body []byte) ([]byte, error) {
+	var out bytes.Buffer
+	w.Reset(&out)
+	_, err := w.Write(body)
+	return out.Bytes(), errors.Join(err, w.Close())
 }
 
 func (s *store) replaceBodies(list []deflated) error {

@@ -168,7 +168,7 @@ func TestSynchronous(t *testing.T) {
 		t.Errorf("a COMMIT checkpoints a WAL of %d pages, %v, want no automatic checkpoint", pages, err)
 	}
 	if !commit.NeedsSync([]*commit.Request{{}, {Sync: true}}) || !commit.NeedsSync(nil) {
-		t.Error("a group with an Append, and a probe, must be committed with an fsync")
+		t.Error("a group with an Append, and a test write, must be committed with an fsync")
 	}
 	var mode string
 	if err := j.e.write.QueryRowContext(t.Context(), "PRAGMA journal_mode").Scan(&mode); err != nil || mode != "wal" {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isLocked tells whether another process has lockOpenFile's lock on a file. It takes none.
+// isLocked reports whether another process has lockOpenFile's lock on a file. It takes none.
 // Where the file system knows no such locks, what SQLite makes beside a file that is in
 // use has to do.
 func isLocked(path string) (bool, error) {

@@ -34,8 +34,7 @@ func (j *Journal) run() {
 	}
 }
 
-// serve carries out a group and answers every request of it. An empty group is a
-// probe.
+// serve executes a group and answers every request of it. An empty group is a test write.
 func (j *Journal) serve(group []*commit.Request) {
 	if len(group) > 0 {
 		j.served = time.Now()
@@ -196,7 +195,7 @@ func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushe
 	switch {
 	case !commit.NeedsSync(group):
 		return group, false, nil
-	case j.failure.Load() != nil: // only the disk's answer tells whether it can be written again
+	case j.failure.Load() != nil: // only the disk's answer reports whether it can be written again
 		j.beginFlush(nil)
 		return group, false, j.awaitFlush()
 	}

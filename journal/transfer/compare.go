@@ -124,7 +124,7 @@ func Through[T any](records iter.Seq2[T, error], see func(T) error) iter.Seq2[T,
 	}
 }
 
-// complete tells whether all documents that are there went through.
+// complete reports whether all documents that are there went through.
 func (c *copied) complete() error {
 	c.progress(c.docs.count)
 	if c.docs.count != c.head.Documents {

@@ -20,21 +20,23 @@ type Progress struct {
 
 // Report describes a finished copy, which equals the journal that was copied.
 type Report struct {
-	Documents, Refusals, Receipts int64 // tombstones are documents
-	History                       int64 // entries
-	Bytes                         int64 // of the bodies of documents and refusals
-	LastVersion                   report.Version
+	Documents   int64          `json:"documents"` // tombstones among them
+	Refusals    int64          `json:"refusals"`
+	Receipts    int64          `json:"receipts"`
+	History     int64          `json:"history"` // entries
+	Bytes       int64          `json:"bytes"`   // of the bodies of documents and refusals
+	LastVersion report.Version `json:"last_version"`
 
 	// Checksum covers all documents, refusals, receipts and history, in an order that is the
 	// same for every engine. A copy of a copy has the same checksum.
-	Checksum string
+	Checksum string `json:"checksum"`
 
 	// Damaged counts the documents whose checksum is wrong, in the journal as in the copy. They
 	// are never given out. Named has the first of them.
-	Damaged int64
-	Named   []report.Key
+	Damaged int64        `json:"damaged"`
+	Named   []report.Key `json:"damaged_documents,omitempty"`
 
-	Loss report.Loss // zero if there is none, or it was acknowledged
+	Loss report.Loss `json:"-"` // zero if there is none, or it was acknowledged
 }
 
 // Endpoint is a journal to copy from, or the place of one to copy to.

@@ -39,11 +39,7 @@ func (x *Indices) Create(ctx context.Context, kind report.Kind, index string) er
 // Refresh makes everything that was written to an index visible, checks that it can be
 // searched, and returns how many documents it has.
 func (x *Indices) Refresh(ctx context.Context, index string) (documents int, err error) {
-	body, err := x.Client.Ask(ctx, esapi.IndicesRefreshRequest{Index: []string{index}})
-	if err == nil {
-		err = allShards(body)
-	}
-	if err != nil {
+	if err := x.Client.Refresh(ctx, index); err != nil {
 		return 0, fmt.Errorf("refreshing the index %s: %w", index, err)
 	}
 	const longestWait = 20 * time.Second
@@ -51,9 +47,9 @@ func (x *Indices) Refresh(ctx context.Context, index string) (documents int, err
 	if err != nil {
 		return 0, fmt.Errorf("waiting until the index %s can be searched: %w", index, err)
 	}
-	body, err = x.Client.Ask(ctx, esapi.CountRequest{Index: []string{index}})
+	body, err := x.Client.Ask(ctx, esapi.CountRequest{Index: []string{index}})
 	if err == nil {
-		err = allShards(body)
+		err = elastic.CheckShards(body)
 	}
 	var answer struct {
 		Count int `json:"count"`
@@ -65,23 +61,6 @@ func (x *Indices) Refresh(ctx context.Context, index string) (documents int, err
 		return 0, fmt.Errorf("counting the documents of the index %s: %w", index, err)
 	}
 	return answer.Count, nil
-}
-
-// allShards returns an error if an answer reports failed shards, because it is not about
-// the whole index then.
-func allShards(body []byte) error {
-	var answer struct {
-		Shards struct {
-			Failed int `json:"failed"`
-		} `json:"_shards"`
-	}
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return err
-	}
-	if answer.Shards.Failed > 0 {
-		return &elastic.ResponseError{Status: http.StatusServiceUnavailable, Reason: fmt.Sprintf("%d shards failed", answer.Shards.Failed)}
-	}
-	return nil
 }
 
 // Swap moves the alias of a kind from one index to another, which Create has made, in one
@@ -101,7 +80,7 @@ func (x *Indices) Swap(ctx context.Context, kind report.Kind, from, to string) e
 	if from != "" {
 		actions = append(actions, remove(from, s.alias))
 	} else if behind := s.with(s.alias); len(behind) > 0 {
-		return &elastic.ResponseError{Status: http.StatusConflict, Reason: fmt.Sprintf("the alias %s is on %s, and says of none that it is written to, or was put there just now; "+
+		return &elastic.ResponseError{Status: http.StatusConflict, Reason: fmt.Sprintf("the alias %s is on %s, and none of them is its write index, or it was put there just now; "+
 			"take it from all but one", s.alias, strings.Join(behind, " and "))}
 	}
 	actions = append(actions, s.moveFilled(to)...)

@@ -10,17 +10,16 @@ import (
 	"riskdex/report"
 )
 
-// Each index states in its mapping, from its creation on, which line of journals fills it.
-// A riskdex whose journal is of another line leaves it alone. An index that states no line
-// is claimed by the first one that looks.
+// Each index records in its mapping, from its creation on, the lineage of the journal that
+// fills it. A riskdex with a journal of another lineage leaves it alone. The first one that
+// checks an index without a lineage records its own.
 //
 // A journal takes a kind over by creating a new index beside the one that another journal
-// fills, and filling that. The existence of the new index is the claim, and all there is of
-// it: the process that fills the index behind the alias leaves the kind alone from its next
-// look on, and continues once the new index is gone. Nobody writes to the old index, so it
-// still is as its journal has left it. The alias is moved in the same step in which the new
-// index ceases to be a claim. So wherever a take-over is interrupted, it is either finished
-// or never happened.
+// fills, and filling it. The existence of the new index is all there is of a take-over: the
+// process that fills the index behind the alias pauses the kind from its next check on, and
+// continues once the new index is gone. Nobody writes to the old index, so it stays as its
+// journal has left it. One request moves the alias and ends the take-over. So wherever a
+// take-over is interrupted, it is either finished or never happened.
 //
 // If several journals find no index at all, one gets all kinds: the one that creates the
 // index of cities, which Elasticsearch lets only one of them do. The other kinds get an
@@ -32,8 +31,8 @@ type anotherJournal struct{ detail string }
 func (e anotherJournal) Error() string { return e.detail }
 func (anotherJournal) Unwrap() error   { return report.ErrAnotherJournal }
 
-// Foreign reports whether the index of a kind was filled from another journal when Ensure
-// last looked at it.
+// Foreign reports whether another journal filled the index of a kind when Ensure last checked
+// it.
 func (x *Indices) Foreign(kind report.Kind) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -59,19 +58,19 @@ func (x *Indices) CheckLine(ctx context.Context, kind report.Kind) error {
 	return x.checkLine(s)
 }
 
-// CheckClaim is CheckLine for a journal that is taking a kind over by filling the index
-// claim. It returns the index behind the alias, which is another journal's unless it is
-// claim already. The error wraps report.ErrAnotherJournal if claim is gone, or if another
-// journal has begun to take the kind over since.
-func (x *Indices) CheckClaim(ctx context.Context, kind report.Kind, claim string) (index string, err error) {
+// CheckClaim is CheckLineage for a journal that is taking a kind over by filling the index to.
+// It returns the index behind the alias, which is another journal's unless it is to already.
+// The error wraps report.ErrAnotherJournal if to is gone, or if another journal has begun to
+// take the kind over since.
+func (x *Indices) CheckClaim(ctx context.Context, kind report.Kind, to string) (index string, err error) {
 	s, err := x.state(ctx, kind)
 	if err != nil {
 		return "", err
 	}
-	if index = s.written(); index == claim || s.claim() == claim {
+	if index = s.written(); index == to || s.claim() == to {
 		return index, nil
 	}
-	return "", anotherJournal{fmt.Sprintf("the index %s, which was to take %s over, is gone, or another journal takes it over since", claim, s.alias)}
+	return "", anotherJournal{fmt.Sprintf("the index %s, which was to take %s over, is gone, or another journal takes it over since", to, s.alias)}
 }
 
 func (x *Indices) checkLine(s state) error {
@@ -80,22 +79,22 @@ func (x *Indices) checkLine(s state) error {
 			return anotherJournal{fmt.Sprintf("the index %s is filled from another journal: its line is %s, and that of this journal is %s", index, s.line(index), x.Line)}
 		}
 	}
-	if claim := s.claim(); x.isForeign(s, claim) {
+	if to := s.claim(); x.isForeign(s, to) {
 		return anotherJournal{fmt.Sprintf("another journal is about to take %s over: it fills the index %s, whose line is %s, and that of this journal is %s; "+
-			"if nobody finishes that, take it back, or delete that index", s.alias, claim, s.line(claim), x.Line)}
+			"if nobody finishes that, take it back, or delete that index", s.alias, to, s.line(to), x.Line)}
 	}
 	return nil
 }
 
-// isForeign reports whether an index states that another journal fills it.
+// isForeign reports whether an index records the lineage of another journal.
 func (x *Indices) isForeign(s state, index string) bool {
-	line := s.line(index)
-	return line != "" && line != x.Line && x.Line != ""
+	recorded := s.line(index)
+	return recorded != "" && recorded != x.Line && x.Line != ""
 }
 
-// claim reports whether this journal is to take the index of a kind over from another one,
-// which happens only to the probe. The error wraps report.ErrAnotherJournal if this journal
-// has to leave the kind alone, and report.ErrUndecided if it has to look again.
+// claim checks whether this journal owns a kind, and reports whether it is to take the index over
+// from another one, which happens only to the probe. The error wraps report.ErrAnotherJournal if
+// another journal owns the kind, and report.ErrUndecided if only the next check can tell.
 func (x *Indices) claim(ctx context.Context, kind report.Kind, s state) (takeOver bool, err error) {
 	if x.Line == "" {
 		return false, nil
@@ -134,7 +133,7 @@ func (x *Indices) undo(ctx context.Context, kind report.Kind, s state, resend fu
 	if len(mine) == 0 {
 		return nil
 	}
-	x.Log.WarnContext(ctx, "an index goes that was not filled to the end, beside one that another journal fills", "indices", mine)
+	x.Log.WarnContext(ctx, "deleting an unfinished index: another journal fills the one behind the alias", "indices", mine)
 	return x.startOver(ctx, kind, s, mine, resend)
 }
 
@@ -152,7 +151,7 @@ func (x *Indices) claimNew(ctx context.Context, kind report.Kind) error {
 		return err
 	}
 	if len(cities.used()) == 0 {
-		return fmt.Errorf("%w: whose %s is, that of %s decides, which is not there yet", report.ErrUndecided, x.Alias(kind), cities.alias)
+		return fmt.Errorf("%w: %s belongs to whoever owns %s, which does not exist yet", report.ErrUndecided, x.Alias(kind), cities.alias)
 	}
 	return x.checkLine(cities)
 }
@@ -170,8 +169,8 @@ func (s state) used() []string {
 	return nil
 }
 
-// claim returns the index with which a journal is taking the kind over or rebuilding it:
-// the latest of those that are being filled, unless the alias is on a later one.
+// claim returns the index that a take-over or a rebuild of the kind is filling: the latest of
+// those that are being filled, unless the alias is on a later one.
 func (s state) claim() string {
 	latest := s.latest(func(i indexState) bool { return i.has(s.alias) || i.has(s.alias+rebuilding) })
 	if s.indices[latest].has(s.alias) {
@@ -180,7 +179,7 @@ func (s state) claim() string {
 	return latest
 }
 
-// withLine returns content with the line of this journal in it, so that the index states it
+// withLine returns content with the lineage of this journal in it, so that the index records it
 // from its creation on.
 func (x *Indices) withLine(content indexBody) (indexBody, error) {
 	var m meta

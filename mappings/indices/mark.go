@@ -29,8 +29,8 @@ type identity struct {
 	} `json:"history,omitzero"`
 }
 
-// mark records in an index the identity that it has in s, and which line of journals fills
-// it. If another index has its name by now, the mark does not match that one. With anew, the
+// mark records in an index the identity that it has in s, and the lineage of the journal that
+// fills it. If another index has its name by now, the mark does not match that one. With anew, the
 // index is filled from the beginning, so a checkpoint in it is dropped.
 func (x *Indices) mark(ctx context.Context, s state, index string, anew bool) error {
 	i, ok := s.indices[index]
@@ -69,10 +69,10 @@ func (x *Indices) note(ctx context.Context, s state, index string, n notes) erro
 // trust remembers an index that is filled, and marks it if it has no mark, because an older
 // riskdex made it, or a process stopped before marking it. Such an index is used even if
 // Elasticsearch refuses the mark because the index is read-only or privileges are missing.
-// Marking is tried again at every look, and a refusal is logged at the first.
+// Marking is tried again at every check, and a refusal is logged at the first.
 //
-// Two journals may both find an index that states no line. The one that marks it last has
-// it, so each uses it only once its next look has found its own line.
+// Two journals may both find an index without a lineage. The one that marks it last owns it, so
+// each uses it only once its next check has found its own lineage.
 func (x *Indices) trust(ctx context.Context, kind report.Kind, s state, index string) error {
 	err := x.mark(ctx, s, index, false)
 	if err != nil && !isRefused(err) {

@@ -45,7 +45,7 @@ func parseRanges(texts []string) (list []netip.Prefix, err error) {
 		case prefix.Addr().Is4In6():
 			return nil, fmt.Errorf("%q is an IPv4 range in the spelling of IPv6: write it like 192.0.2.0/24", text)
 		case prefix.Bits() == 0:
-			return nil, fmt.Errorf("%q is every address there is, which shuts nobody out: leave it away", text)
+			return nil, fmt.Errorf("%q matches every address, so it restricts nothing: leave it out", text)
 		case prefix != prefix.Masked():
 			return nil, fmt.Errorf("%q has bits set beyond its length: did you mean %s?", text, prefix.Masked())
 		}

@@ -46,12 +46,12 @@ func (b *builder) address(cfg Config) {
 }
 
 func (b *builder) certificate(cfg Config) {
-	s := open[*x509.CertPool](b, "certificates of who vouches for clients", cfg.ClientCAFiles, parseCertificates)
+	s := open[*x509.CertPool](b, "CA certificates for clients", cfg.ClientCAFiles, parseCertificates)
 	switch {
 	case s != nil:
 		b.require(&certificate{s, cfg.ClientNames})
 	case len(cfg.ClientNames) > 0:
-		b.errs = append(b.errs, errors.New("names of client certificates are stated, but not who vouches for them, so they would change nothing: state both"))
+		b.errs = append(b.errs, errors.New("names of client certificates are set without a certificate authority, so they have no effect: set both"))
 	}
 }
 

@@ -55,8 +55,8 @@ func (a *Authenticator) refuse(cause Cause) *Refusal {
 			Detail: "A client certificate that riskdex trusts is required."}
 	case CauseWebPage:
 		return &Refusal{Cause: cause, Status: http.StatusForbidden, Reason: "web_page",
-			Detail: "A browser sends this for a web page: Origin says of another site, or Host is a name that anybody can make point here. " +
-				"Such deliveries are taken only where a token or a signature is asked for. Send it from a program, without Origin and Sec-Fetch-Site."}
+			Detail: "A browser sent this on behalf of a web page: Origin names another site, or Host is a name that anybody could point at this address. " +
+				"Such requests are accepted only if a token or a signature is required. Send it from a program, without Origin and Sec-Fetch-Site."}
 	case CauseClosed:
 		// Not 401: the sender has done nothing wrong, and what it sends is to be sent again.
 		return &Refusal{Cause: cause, Status: http.StatusServiceUnavailable, Reason: "door_closed",

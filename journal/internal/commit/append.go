@@ -56,7 +56,7 @@ func (tx *Transaction) Append(d report.Delivery, opt journal.Options) ([]report.
 	return stamps, tx.refuse(d, places, opt)
 }
 
-// comesBefore tells whether a refused record stands before the record at a position
+// comesBefore reports whether a refused record stands before the record at a position
 // of the delivery.
 func comesBefore(r report.Refusal, position int) bool {
 	return r.Position >= 0 && r.Position <= position
@@ -101,8 +101,8 @@ func (tx *Transaction) accept(c report.Change, place report.Version, refused boo
 			}
 		}
 	}
-	n, overtakes, err := tx.call(&c, addressed, old, place)
-	if err != nil || overtakes {
+	n, stale, err := tx.call(&c, addressed, old, place)
+	if err != nil || stale {
 		return report.Stamp{Key: key}, err
 	}
 	if err := tx.put(&c, n, old); err != nil {
@@ -116,21 +116,21 @@ func (tx *Transaction) accept(c report.Change, place report.Version, refused boo
 	return report.Stamp{Key: key, Version: c.Version, Effect: effect, Adopted: tx.adopted}, tx.clearRefusals(c, addressed, place)
 }
 
-// isDeleted tells whether there is nothing to delete: no document, or one whose delete is
+// isDeleted reports whether there is nothing to delete: no document, or one whose delete is
 // done or pending. A delete that Elasticsearch has refused does not count.
 func isDeleted(r *Row) bool {
 	return r == nil || r.Op == report.Delete && (r.State == StatePending || r.State == StateDone || r.State == StateResend)
 }
 
-// mustRemember tells whether a delete of what is not there leaves a tombstone: while a
+// mustRemember reports whether a delete of what is not there leaves a tombstone: while a
 // refused delivery is kept, whose retry could bring the document back, and only then.
 //
 // Refusals of other processes count as well. Their number is read before the rows are, so a
 // refusal that is being retried shows either here or by the document that its retry brought.
 func (tx *Transaction) mustRemember() bool { return tx.ledger.Refusals > 0 }
 
-// remember tells whether the delete c leaves a tombstone. Where it should but there are too
-// many, it takes their places from the refusals instead.
+// remember reports whether the delete c leaves a tombstone. If it should, but there are too
+// many, all kept refusals become unretryable instead.
 func (tx *Transaction) remember(c report.Change, addressed report.ID, old *Row) (bool, error) {
 	if !tx.mustRemember() {
 		return false, nil

@@ -17,11 +17,20 @@ type DeliveredQueries struct {
 	Replaced string // given, kind, id, op, and of what replaced it: version, at, old_state, old_ended
 }
 
+// ContentKinds returns the kinds of content as a list in SQL.
+func ContentKinds() string {
+	var names []string
+	for _, k := range report.Kinds() {
+		names = append(names, "'"+string(k)+"'")
+	}
+	return "(" + strings.Join(names, ", ") + ")"
+}
+
 // NewDeliveredQueries returns the statements of an engine. renumbered selects, from documents AS
 // d, those that have an origin; origin is the expression for it.
 func NewDeliveredQueries(renumbered, origin string) DeliveredQueries {
-	newest := strings.NewReplacer("@renumbered", renumbered, "@origin", origin, "@columns", "d.kind, d.id, d.version, d.op, d.state, d.ended_at, d.error_type, d.reason").Replace(
-		`(SELECT d.version AS given, 0 AS retried, @columns FROM documents AS d WHERE d.kind IN ('cities', 'advisories', 'special-reports') AND d.version BETWEEN $1 AND $2
+	newest := strings.NewReplacer("@renumbered", renumbered, "@origin", origin, "@kinds", ContentKinds(), "@columns", "d.kind, d.id, d.version, d.op, d.state, d.ended_at, d.error_type, d.reason").Replace(
+		`(SELECT d.version AS given, 0 AS retried, @columns FROM documents AS d WHERE d.kind IN @kinds AND d.version BETWEEN $1 AND $2
 			UNION ALL SELECT @origin, 0, @columns FROM @renumbered AND @origin BETWEEN $1 AND $2 AND d.version > $2
 			UNION ALL SELECT -@origin, 1, @columns FROM @renumbered AND @origin BETWEEN $3 AND $4) AS delivered`)
 	replaced := `h.version BETWEEN $1 AND $2 AND h.version NOT IN (SELECT given FROM ` + newest + `)`

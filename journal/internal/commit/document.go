@@ -8,36 +8,23 @@ import (
 	"riskdex/report"
 )
 
-// Lookup is a Store that reads what is committed, and writes nothing.
+// Lookup is the part of a Store that is needed to tell which document a name leads to.
 type Lookup interface {
 	Find(k report.Key) (*Row, error)
 	WithCode(code string, op report.Op, most int) ([]report.ID, error)
 	Origin(r *Row) (report.Version, error)
 }
 
-// lookupStore has the methods that resolving a name needs.
-type lookupStore struct {
-	Lookup
-	Store // nil
-}
-
-func (s lookupStore) Find(k report.Key) (*Row, error) { return s.Lookup.Find(k) }
-func (s lookupStore) WithCode(code string, op report.Op, most int) ([]report.ID, error) {
-	return s.Lookup.WithCode(code, op, most)
-}
-func (s lookupStore) Origin(r *Row) (report.Version, error) { return s.Lookup.Origin(r) }
-
 // mostNamed bounds the cities that are listed for a code that is ambiguous.
 const mostNamed = 10
 
-// Named tells which document a name leads to, as it would in the path of a DELETE. The result
+// Named returns which document a name leads to, as it would in the path of a DELETE. The result
 // has By, Cities and Key only.
 func Named(l Lookup, kind report.Kind, name report.ID) (d report.Document, err error) {
 	if err := CheckKey(report.Key{Kind: kind, ID: name}); err != nil {
 		return d, err
 	}
-	tx := &Transaction{Store: lookupStore{Lookup: l}}
-	key, r, err := tx.resolve(report.Change{Key: report.Key{Kind: kind, ID: name}, Op: report.Delete})
+	key, r, err := resolver{l}.resolve(report.Change{Key: report.Key{Kind: kind, ID: name}, Op: report.Delete})
 	switch {
 	case errors.Is(err, report.ErrAmbiguous):
 		d.By = report.NamedAmbiguous

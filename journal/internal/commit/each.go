@@ -12,7 +12,7 @@ import (
 const MaxBatch = 500
 
 // changer does something to a document whose newest version has a content, and
-// tells whether it did.
+// reports whether it did.
 type changer func(*Transaction, Content, *Row) (bool, error)
 
 // forEach calls change, in durable transactions, with each of stamps that is the newest

@@ -16,7 +16,7 @@ const (
 	FaultEngine               // the connection, the file or the disk cannot be trusted
 )
 
-// IsRequestError tells whether an error says why one request cannot be carried out. It comes
+// IsRequestError reports whether an error says why one request cannot be carried out. It comes
 // from the rules, and so says nothing of the database.
 func IsRequestError(err error) bool {
 	return errors.Is(err, journal.ErrNotFound) || errors.Is(err, journal.ErrNoRoom) || errors.Is(err, report.ErrAmbiguous) || errors.Is(err, report.ErrPlaceForgotten)

@@ -5,7 +5,6 @@ import (
 	"compress/flate"
 	"fmt"
 	"io"
-	"sync"
 
 	"riskdex/report"
 )
@@ -102,27 +101,6 @@ func (tx *Transaction) noteReached(s report.Settlement) error {
 		return nil
 	}
 	return tx.Store.NoteReached(s.Key, s.Version, tx.Now.UnixMicro())
-}
-
-var deflaters = sync.Pool{New: func() any {
-	w, err := flate.NewWriter(nil, flate.BestSpeed)
-	if err != nil {
-		panic(err) // only the level can be wrong
-	}
-	return w
-}}
-
-// Deflate returns a body in the form FormDeflated.
-func Deflate(body []byte) ([]byte, error) {
-	w := deflaters.Get().(*flate.Writer)
-	defer deflaters.Put(w)
-	var out bytes.Buffer
-	w.Reset(&out)
-	if _, err := w.Write(body); err != nil {
-		return nil, err
-	}
-	err := w.Close()
-	return out.Bytes(), err
 }
 
 // inflate returns the body of the version that was replaced.

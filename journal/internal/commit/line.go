@@ -2,10 +2,10 @@ package commit
 
 import "crypto/rand"
 
-// A journal is born with an id of its line. All that comes of it has the same one:
-// its backups, its copies in either engine, what is restored from them, the copy that
-// takes its place after an I/O error. Each index says which line fills it, so that a
-// journal that has nothing to do with an index is told apart from one that was restored.
+// Every new journal gets a lineage id. Its backups, its copies in either engine, whatever is
+// restored from them, and the file that replaces it after an I/O error keep that id. Each index
+// records the lineage that fills it, so that a journal unrelated to an index can be told from a
+// restored one. On disk and in JSON it is called line.
 
-// NewLine returns an id that no other line has.
+// NewLine returns the id of a new lineage.
 func NewLine() string { return rand.Text() }

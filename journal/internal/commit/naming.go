@@ -32,31 +32,31 @@ const lostCode report.Version = -1
 // (mustRemember), or the id was a code, and the city now has its own id (adopt).
 const namesNone report.Version = -2
 
-// HasCode tells whether a city has a code that it has not lost.
+// HasCode reports whether a city has a code that it has not lost.
 func (r *Row) HasCode() bool { return r != nil && r.Code != "" && r.Kept != lostCode }
 
-// namesCity tells whether the id of a row is or was the id of a document, which is not so for
+// namesCity reports whether the id of a row is or was the id of a document, which is not so for
 // some tombstones.
 func (r *Row) namesCity() bool { return r != nil && r.Kept != namesNone }
 
-// isOnlyCode tells whether the row is a live city that is known by this code alone.
+// isOnlyCode reports whether the row is a live city that is known by this code alone.
 func (r *Row) isOnlyCode(code string) bool {
 	return r.Op == report.Index && r.Alone && r.HasCode() && r.Code == code && isCode(r.ID, code)
 }
 
 // statedAt returns the place in the order of deliveries of the last record that stated
 // the code of a city.
-func (tx *Transaction) statedAt(r *Row) (report.Version, error) {
+func (x resolver) statedAt(r *Row) (report.Version, error) {
 	if r.Kept != 0 {
 		return r.Kept, nil
 	}
-	return tx.origin(r)
+	return x.origin(r)
 }
 
 // call returns the Naming of a city when c becomes its newest change, and completes the code of c.
-// addressed is the id that c came with, and place is as in accept. overtakes reports that c must
+// addressed is the id that c came with, and place is as in accept. stale reports that c must
 // be left out, because the city that it would adopt has something newer.
-func (tx *Transaction) call(c *report.Change, addressed report.ID, old *Row, place report.Version) (n Naming, overtakes bool, err error) {
+func (tx *Transaction) call(c *report.Change, addressed report.ID, old *Row, place report.Version) (n Naming, stale bool, err error) {
 	if c.Kind != report.Cities {
 		return n, false, nil
 	}
@@ -80,12 +80,12 @@ func (tx *Transaction) call(c *report.Change, addressed report.ID, old *Row, pla
 	case silent:
 		c.Code = ""
 	case c.Code != "" && (!old.HasCode() || old.Op == report.Delete || old.Kept != 0 || old.Code != c.Code || old.Alone != n.Alone):
-		overtakes, err = tx.takeCode(*c, n, place)
+		stale, err = tx.takeCode(*c, n, place)
 	}
 	if err != nil {
 		err = fmt.Errorf("see to the code %q: %w", c.Code, err)
 	}
-	return n, overtakes, err
+	return n, stale, err
 }
 
 // keepCode returns Naming.Kept for a city whose newest record no longer states its code. If another
@@ -110,7 +110,7 @@ func (tx *Transaction) keepCode(c *report.Change, old *Row) (report.Version, err
 // takeCode takes the code of c from the city that keeps it, or was deleted with it. If that city
 // was known by the code alone, c adopts it, unless nobody has stated an id for the city of c
 // either.
-func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version) (overtakes bool, err error) {
+func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version) (stale bool, err error) {
 	for _, op := range []report.Op{report.Index, report.Delete} {
 		ids, err := tx.Store.WithCode(c.Code, op, several)
 		if err != nil {
@@ -131,12 +131,12 @@ func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version)
 			case !r.HasCode() || r.Code != c.Code || r.Op != op:
 				continue
 			case r.isOnlyCode(c.Code) && !n.Alone && !isCode(c.ID, c.Code):
-				overtakes, err = tx.adopt(r, c, place)
+				stale, err = tx.adopt(r, c, place)
 			case op == report.Delete || r.Kept != 0:
 				err = tx.Store.Rename(r, Naming{Kept: lostCode, Alone: r.Alone})
 			}
-			if err != nil || overtakes {
-				return overtakes, err
+			if err != nil || stale {
+				return stale, err
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func isCode(id report.ID, code string) bool { return strings.EqualFold(string(id
 // adopt deletes the document of a city that was known by its code alone, before c, which states an
 // id for that city, is accepted. From then on the code is no id any more: deliveries under it are
 // for the city of c.
-func (tx *Transaction) adopt(r *Row, c report.Change, place report.Version) (overtakes bool, err error) {
+func (tx *Transaction) adopt(r *Row, c report.Change, place report.Version) (stale bool, err error) {
 	if place != 0 {
 		origin, err := tx.origin(r)
 		if err != nil || origin > place {

@@ -9,8 +9,8 @@ const BeforeAll report.Version = 1
 // origin returns the version under which the publisher delivered what a row holds.
 // It is older than the row's own where that was renewed, or retried: what was
 // delivered or refused in between is newer all the same.
-func (tx *Transaction) origin(r *Row) (report.Version, error) {
-	origin, err := tx.storedOrigin(r)
+func (x resolver) origin(r *Row) (report.Version, error) {
+	origin, err := x.storedOrigin(r)
 	if origin < 0 {
 		origin = -origin
 	}
@@ -19,8 +19,8 @@ func (tx *Transaction) origin(r *Row) (report.Version, error) {
 
 // storedOrigin is the origin as the store has it: negative for what was refused at first, which
 // is no change of its delivery.
-func (tx *Transaction) storedOrigin(r *Row) (report.Version, error) {
-	origin, err := tx.Store.Origin(r)
+func (x resolver) storedOrigin(r *Row) (report.Version, error) {
+	origin, err := x.rows.Origin(r)
 	if origin == 0 {
 		origin = r.Version
 	}

@@ -76,7 +76,7 @@ func (t *Scope) has(kind report.Kind, texts ...string) bool {
 	return false
 }
 
-// names tells whether a request names a document that a delivery names, too.
+// names reports whether a request names a document that a delivery names, too.
 func (r *Request) names(t *Scope) bool {
 	if r.Scope == nil {
 		return slices.ContainsFunc(r.Keys, func(k report.Key) bool { return t.has(k.Kind, string(k.ID)) })
@@ -86,7 +86,7 @@ func (r *Request) names(t *Scope) bool {
 	})
 }
 
-// mayOvertake tells whether a request has no document in common with those that it
+// mayOvertake reports whether a request has no document in common with those that it
 // overtakes. Only the journal knows that one names the id of a city and another its code.
 func (tx *Transaction) mayOvertake(r *Request) (bool, error) {
 	if r.Scope == nil || len(r.ahead) == 0 {

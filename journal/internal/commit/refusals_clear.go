@@ -48,7 +48,7 @@ func (tx *Transaction) refusalsOf(c report.Change, addressed report.ID, before r
 	return tx.Store.RefusalsOf(c.Kind, before, [3]string{string(addressed), string(c.ID), code})
 }
 
-// isFor tells whether what was refused under an id was for the document of c, as
+// isFor reports whether what was refused under an id was for the document of c, as
 // resolve would tell it: a code names a city only where no other city has it, as
 // its code or as its id.
 func (tx *Transaction) isFor(id string, c report.Change, addressed report.ID) (bool, error) {

@@ -25,8 +25,8 @@ type Hooks struct {
 	// CheckQuota returns why requests with this quota are not accepted now, or nil. It is called
 	// concurrently.
 	CheckQuota func(Quota) error
-	// Claimed returns the claims of settlements if this process knows their rows, and the keys
-	// of the others.
+	// Claimed returns the claims of settlements whose rows this process knows, and the keys of
+	// the others. It is nil in an engine in which another process may have changed any row.
 	Claimed func([]report.Settlement) ([]Claim, []report.Key)
 	// Contents returns the contents for the first stamps, as many as fit into one request, and
 	// the remaining stamps. It leaves out stamps that are not the newest version of their
@@ -56,8 +56,8 @@ func (j *Requests) OldestWait() time.Duration {
 // stall may end before their senders give up, and some senders never repeat a delivery.
 func (q *Queue) Stalled() error {
 	if wait, _ := q.Oldest(); wait >= StallAfter {
-		return fmt.Errorf("the journal has left a request without an answer for %v: its disk or its server hangs, or is too slow; "+
-			"deliveries wait for up to 30 seconds and get 503 then; see to the disk or the server, and it goes on by itself", wait.Round(time.Second))
+		return fmt.Errorf("the journal has not answered a request for %v: its disk or server hangs or is too slow; "+
+			"deliveries wait up to 30 seconds and then get 503; fix the disk or the server, and the journal goes on by itself", wait.Round(time.Second))
 	}
 	return nil
 }
@@ -128,7 +128,14 @@ func (j *Requests) Settle(ctx context.Context, s []report.Settlement) error {
 	if err := checkSettlements(s); err != nil {
 		return err
 	}
-	claims, others := j.hooks.Claimed(s)
+	claims, others := make([]Claim, len(s)), make([]report.Key, 0, len(s))
+	if j.hooks.Claimed != nil {
+		claims, others = j.hooks.Claimed(s)
+	} else {
+		for _, one := range s {
+			others = append(others, one.Key)
+		}
+	}
 	err := j.queue.Do(ctx, &Request{Keys: others, Size: len(s), Run: func(tx *Transaction) error { return tx.Settle(s, claims) }})
 	if err != nil {
 		return fmt.Errorf("settle %d changes in the journal: %w", len(s), err)
@@ -213,8 +220,8 @@ func BytesOf(group []*Request) int64 {
 	return int64(n)
 }
 
-// NeedsSync tells whether a group must survive a power cut once it is answered. An empty one,
-// which is a probe, must.
+// NeedsSync reports whether a group must survive a power cut once it is answered. An empty one,
+// which is a test write, must.
 func NeedsSync(group []*Request) bool {
 	for _, r := range group {
 		if r.Sync {

@@ -7,7 +7,10 @@ import (
 	"riskdex/report"
 )
 
-// resolve tells which document a change is for, and returns its row if it has one. ID
+// resolver applies the rules that tell which document a change is for, and only reads.
+type resolver struct{ rows Lookup }
+
+// resolve returns which document a change is for, and its row if it has one. ID
 // may be the id of a city or its code. In this order:
 //
 //  1. ID is the id of a live document, or certain to be an id: it is for that one, unless
@@ -22,27 +25,27 @@ import (
 //     knows which is meant (report.ErrAmbiguous).
 //  5. ID is the code of a deleted city: it is for that one.
 //  6. ID is a new id.
-func (tx *Transaction) resolve(c report.Change) (report.Key, *Row, error) {
-	r, err := tx.Store.Find(c.Key)
+func (x resolver) resolve(c report.Change) (report.Key, *Row, error) {
+	r, err := x.rows.Find(c.Key)
 	if err == nil && adopts(c, r) {
 		key := report.Key{Kind: c.Kind, ID: c.OwnID}
-		r, err = tx.Store.Find(key)
+		r, err = x.rows.Find(key)
 		return key, r, err
 	}
 	if err != nil || c.Kind != report.Cities || c.ExactID || c.IfVersion != 0 || c.OwnID == c.ID || r != nil && r.Op != report.Delete {
 		return c.Key, r, err
 	}
 	code := strings.ToUpper(string(c.ID))
-	live, err := tx.Store.WithCode(code, report.Index, several)
+	live, err := x.rows.WithCode(code, report.Index, several)
 	if err != nil {
 		return c.Key, r, fmt.Errorf("look up the code %q: %w", code, err)
 	}
 	if r.namesCity() {
-		since, err := tx.statedSince(live, r)
+		since, err := x.statedSince(live, r)
 		if err == nil && !since && len(live) == several {
 			// Of those that state it, these may be any.
-			if live, err = tx.Store.WithCode(code, report.Index, maxNamesakes); err == nil {
-				since, err = tx.statedSince(live, r)
+			if live, err = x.rows.WithCode(code, report.Index, maxNamesakes); err == nil {
+				since, err = x.statedSince(live, r)
 			}
 		}
 		if err != nil || !since {
@@ -56,7 +59,7 @@ func (tx *Transaction) resolve(c report.Change) (report.Key, *Row, error) {
 	case len(live) > 1:
 		return c.Key, r, report.ErrAmbiguous
 	case len(live) == 0:
-		if found, err = tx.Store.WithCode(code, report.Delete, several); err != nil {
+		if found, err = x.rows.WithCode(code, report.Delete, several); err != nil {
 			return c.Key, r, fmt.Errorf("look up the code %q among deleted cities: %w", code, err)
 		}
 	}
@@ -64,7 +67,7 @@ func (tx *Transaction) resolve(c report.Change) (report.Key, *Row, error) {
 		return c.Key, r, nil
 	}
 	key := report.Key{Kind: c.Kind, ID: found[0]}
-	r, err = tx.Store.Find(key)
+	r, err = x.rows.Find(key)
 	return key, r, err
 }
 
@@ -75,29 +78,29 @@ const several = 2
 // one for each code, or a few by mistake.
 const maxNamesakes = 1000
 
-// adopts tells whether c, which came under the id of the live city r, is the first record to
+// adopts reports whether c, which came under the id of the live city r, is the first record to
 // state an id for it besides its code.
 func adopts(c report.Change, r *Row) bool {
 	return c.Kind == report.Cities && !c.ExactID && c.Op == report.Index && c.OwnID != "" && !isCode(c.OwnID, c.Code) &&
 		r != nil && r.isOnlyCode(c.Code)
 }
 
-// statedSince tells whether any of some cities that have a code has stated it since
+// statedSince reports whether any of some cities that have a code has stated it since
 // another one was deleted.
-func (tx *Transaction) statedSince(ids []report.ID, deleted *Row) (bool, error) {
+func (x resolver) statedSince(ids []report.ID, deleted *Row) (bool, error) {
 	if len(ids) == 0 {
 		return false, nil
 	}
-	end, err := tx.origin(deleted)
+	end, err := x.origin(deleted)
 	for _, id := range ids {
 		var r *Row
 		if err == nil {
-			r, err = tx.Store.Find(report.Key{Kind: report.Cities, ID: id})
+			r, err = x.rows.Find(report.Key{Kind: report.Cities, ID: id})
 		}
 		if err != nil || r == nil {
 			return false, err
 		}
-		at, err := tx.statedAt(r)
+		at, err := x.statedAt(r)
 		if err != nil || at >= end {
 			return err == nil, err
 		}

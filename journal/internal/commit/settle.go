@@ -104,7 +104,7 @@ func (tx *Transaction) refresh(s report.Settlement, r *Row) error {
 	return tx.Store.Wait(r, r.AcceptedAt)
 }
 
-// setAsideDamaged makes a dead letter of a damaged record, and tells whether that
+// setAsideDamaged makes a dead letter of a damaged record, and reports whether that
 // or a newer version has ended its claim.
 func (tx *Transaction) setAsideDamaged(k report.Key, v report.Version) (bool, error) {
 	r, err := tx.Store.Find(k)

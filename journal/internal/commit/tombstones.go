@@ -96,7 +96,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// removesOnly tells whether a delivery only makes room: it deletes documents that are there,
+// removesOnly reports whether a delivery only makes room: it deletes documents that are there,
 // or leaves nothing behind, neither a tombstone nor a receipt. Past the limit of the journal
 // only such deliveries are accepted.
 func (tx *Transaction) removesOnly(d report.Delivery) (bool, error) {

@@ -9,6 +9,7 @@ import (
 // Transaction executes the requests of a group. Each request sees the effects of the earlier ones.
 // Its methods are the rules of a journal; its Store has the rows. Only one goroutine may use it.
 type Transaction struct {
+	resolver
 	Store   Store
 	Now     time.Time
 	ledger  *Ledger                  // a copy, valid once committed
@@ -28,7 +29,7 @@ type Transaction struct {
 // NewTransaction returns a transaction over s at the time now. It changes l, so pass a copy.
 func NewTransaction(s Store, now time.Time, l *Ledger) *Transaction {
 	return &Transaction{
-		Store: s, Now: now, ledger: l, Touched: map[report.Key]bool{}, Kinds: map[report.Kind]struct{}{},
+		resolver: resolver{s}, Store: s, Now: now, ledger: l, Touched: map[report.Key]bool{}, Kinds: map[report.Kind]struct{}{},
 	}
 }
 
