@@ -67,7 +67,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			admin.TroubleClock,
 			func() {
 				d.deliver("PUT", "/cities/1", `{"t":1}`)
-				d.set(func() { d.now = time.Now().Add(-admin.ClockBound - time.Minute) })
+				d.set(func() { d.now = time.Now().Add(-admin.FutureBound - time.Minute) })
 			},
 			func() { d.index() },
 		},

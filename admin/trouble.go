@@ -73,9 +73,9 @@ const RefusedBound = 30 * time.Minute
 // LagBound is the largest lag that is not a trouble.
 const LagBound = time.Minute
 
-// ClockBound is how far the acceptance of a waiting change may be ahead of the clock,
+// FutureBound is how far the acceptance of a waiting change may be ahead of the clock,
 // because the clocks of several machines differ.
-const ClockBound = time.Minute
+const FutureBound = time.Minute
 
 // SearchBound is how long the search that apps make must have failed, at every try, to be a
 // trouble. Before that, the next try of an app may well be answered.
@@ -374,7 +374,7 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		default:
 			all.add(TroubleLag, k.Kind, "kind", string(k.Kind), "time", late)
 		}
-		if ahead := ev.newest[k.Kind].Sub(st.At); ahead > ClockBound {
+		if ahead := ev.newest[k.Kind].Sub(st.At); ahead > FutureBound {
 			all.add(TroubleClock, k.Kind, "kind", string(k.Kind), "time", ahead.Round(time.Second).String())
 		}
 		if k.DeadLetters > 0 {

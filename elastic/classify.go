@@ -12,7 +12,7 @@ import (
 // Verdict is what an answer means for a change.
 type Verdict int
 
-// The verdicts. Classify returns all of them but Overtaken, which takes a lookup in the
+// The verdicts. Classify returns all of them but IndexAhead, which takes a lookup in the
 // index.
 const (
 	Settled    Verdict = iota // Elasticsearch has the change
@@ -21,7 +21,7 @@ const (
 	Pause                     // nothing can be written until somebody changes the index or Elasticsearch
 	Dead                      // this document will always be refused
 	Bisect                    // the request is refused as a whole, perhaps because of one document in it
-	Overtaken                 // the index has a newer version, which is not from this journal
+	IndexAhead                // the index has a newer version, which is not from this journal
 )
 
 func (v Verdict) String() string {

@@ -39,7 +39,7 @@ func TestAnHourOfAbsenceIsWaitedFor(t *testing.T) {
 		require.NoError(t, err)
 		set, err := mappings.Builtin()
 		require.NoError(t, err)
-		indices := &indices.Indices{Client: client, Prefix: prefix, Set: set, Line: j.Line(), Log: log}
+		indices := &indices.Indices{Client: client, Prefix: prefix, Set: set, Lineage: j.Lineage(), Log: log}
 		r := &indexertest.Rig{T: t, Journal: j, Indices: indices, Registry: prometheus.NewRegistry(), Direct: url}
 		r.Indexer, err = indexer.New(indexer.DefaultConfig(), j, set, indices, client, r.Registry, log)
 		require.NoError(t, err)

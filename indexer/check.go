@@ -39,11 +39,11 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 	}
 	index, err := x.locateIndex(ctx, t, resend, &out)
 	var place string
-	if err == nil && out.foreign == nil && !t.takeOver {
+	if err == nil && out.ownedByOther == nil && !t.takeOver {
 		place, err = x.indices.Place(ctx)
 	}
 	if place != "" {
-		unmarked = x.stay(ctx, t.kind, place, resend, &out)
+		unmarked = x.resendIfMoved(ctx, t.kind, place, resend, &out)
 		err = unmarked
 	}
 	if locked {
@@ -63,7 +63,7 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 	}
 	x.metrics.answered(true)
 	out.checked, out.index = true, index
-	if out.foreign != nil {
+	if out.ownedByOther != nil {
 		return out
 	}
 	if !t.back.IsZero() && !out.resent {
@@ -72,7 +72,7 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 		}
 	}
 	if !t.known {
-		found, err := x.find(ctx, t)
+		found, err := x.findLeftovers(ctx, t)
 		if err != nil {
 			out.checked, out.trouble = false, x.checkTrouble(t.kind, err)
 			return out
@@ -82,9 +82,9 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 	return out
 }
 
-// stay has everything sent if the journal has sent to another place since it last sent here:
+// resendIfMoved has everything sent if the journal has sent to another place since it last sent here:
 // to another cluster, or to indices with another prefix. What was settled there is missing here.
-func (x *Indexer) stay(ctx context.Context, kind report.Kind, place string, resend func(context.Context) error, out *outcome) error {
+func (x *Indexer) resendIfMoved(ctx context.Context, kind report.Kind, place string, resend func(context.Context) error, out *outcome) error {
 	stats, err := x.journal.Stats(ctx)
 	if err != nil {
 		return fmt.Errorf("find where the journal has sent %s: %w", kind, err)
@@ -110,15 +110,15 @@ func (x *Indexer) stay(ctx context.Context, kind report.Kind, place string, rese
 // journal's; out.foreign says so.
 func (x *Indexer) locateIndex(ctx context.Context, t task, resend func(context.Context) error, out *outcome) (index string, err error) {
 	if t.takeOver && t.target != nil {
-		index, err = x.indices.CheckClaim(ctx, t.kind, t.target.index)
+		index, err = x.indices.CheckTakeOver(ctx, t.kind, t.target.index)
 		if err == nil && index != t.target.index {
-			out.foreign = new(judgeError(fmt.Errorf("%w, until %s takes its place: %s", report.ErrAnotherJournal, t.target.index, index)))
+			out.ownedByOther = new(judgeError(fmt.Errorf("%w, until %s takes its place: %s", report.ErrAnotherJournal, t.target.index, index)))
 		}
 		return index, err
 	}
 	index, err = x.indices.Ensure(ctx, t.kind, resend)
 	if t.takeOver && errors.Is(err, report.ErrAnotherJournal) {
-		out.foreign, err = new(judgeError(err)), nil
+		out.ownedByOther, err = new(judgeError(err)), nil
 	}
 	return index, err
 }
@@ -152,9 +152,9 @@ type found struct {
 	old        []string
 }
 
-// find compares the mapping at the start only. Otherwise two processes of different versions
+// findLeftovers compares the mapping at the start only. Otherwise two processes of different versions
 // would keep rebuilding each other's index.
-func (x *Indexer) find(ctx context.Context, t task) (*found, error) {
+func (x *Indexer) findLeftovers(ctx context.Context, t task) (*found, error) {
 	var f found
 	unfinished, old, err := x.indices.Leftovers(ctx, t.kind)
 	if err != nil {

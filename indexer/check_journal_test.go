@@ -55,10 +55,10 @@ func (s *checking) Note(_ context.Context, name, value string) error {
 	s.notes[name] = value
 	return nil
 }
-func (s *checking) Place(context.Context) (string, error)        { return s.place, nil }
-func (s *checking) Alias(kind report.Kind) string                { return string(kind) }
-func (s *checking) CheckLine(context.Context, report.Kind) error { return nil }
-func (s *checking) Forget(report.Kind)                           { s.forgotten++ }
+func (s *checking) Place(context.Context) (string, error)           { return s.place, nil }
+func (s *checking) Alias(kind report.Kind) string                   { return string(kind) }
+func (s *checking) CheckLineage(context.Context, report.Kind) error { return nil }
+func (s *checking) Forget(report.Kind)                              { s.forgotten++ }
 func (s *checking) Ensure(ctx context.Context, _ report.Kind, resend func(context.Context) error) (string, error) {
 	if s.lost {
 		if err := resend(ctx); err != nil {
@@ -182,8 +182,8 @@ func TestAliasMovedByTheRebuildingProcessIsNotForeign(t *testing.T) {
 	for _, step := range []step{stepBegin, stepSwap} {
 		s.forgotten = 0
 		out := s.indexer(t).perform(t.Context(), task{kind: report.Cities, step: step, from: "v1", to: "v2"}, progress{claimed: func(claimed) {}})
-		if !out.step.lost || s.forgotten != 1 {
-			t.Errorf("step %v: lost %v, forgotten %d times", step, out.step.lost, s.forgotten)
+		if !out.step.lockedByOther || s.forgotten != 1 {
+			t.Errorf("step %v: locked by another %v, forgotten %d times", step, out.step.lockedByOther, s.forgotten)
 		}
 	}
 }

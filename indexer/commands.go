@@ -53,7 +53,7 @@ func (d *dispatcher) execute(c command) error {
 			err = l.stopRebuild(time.Now())
 		case reasonOf(l.trouble) == reasonElsewhere:
 			err = report.ErrKindLocked
-		case l.foreign() && !c.takeOver && !l.rebuild.active():
+		case l.ownedByOther() && !c.takeOver && !l.rebuild.active():
 			err = fmt.Errorf("%w: %s", report.ErrAnotherJournal, l.trouble.answer.Detail)
 		default:
 			err = l.startRebuild(report.CauseOperator, d.newBackOff, time.Now())

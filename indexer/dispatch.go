@@ -23,22 +23,22 @@ type event struct {
 type stage int
 
 const (
-	stageClaimed  stage = iota // once for each task
-	stageSearched              // see progress
+	stageClaimed      stage = iota // once for each task
+	stageAliasWritten              // see progress
 	stageDone
 )
 
 // progress is what a task reports while it is performed.
 type progress struct {
-	claimed  func(claimed)
-	searched func() // what it has for the index that apps search is written; the rest only fills a new one
+	claimed      func(claimed)
+	aliasWritten func() // what it has for the index that apps search is written; the rest only fills a new one
 }
 
 // claimed says what a task has claimed.
 type claimed struct {
-	asked  bool // it has asked the journal; false for a task that ended before
-	n      int  // changes
-	hidden bool // the task writes nothing to the index that apps search, only to a new one if at all
+	asked        bool // it has asked the journal; false for a task that ended before
+	n            int  // changes
+	newIndexOnly bool // the task writes nothing to the index that apps search, only to a new one if at all
 }
 
 // dispatcher gives tasks to the workers. It belongs to Run's goroutine.
@@ -101,7 +101,7 @@ func (d *dispatcher) work(ctx context.Context) {
 				told = true
 				d.events <- event{task: t, claimed: c}
 			},
-			searched: func() { d.events <- event{task: t, stage: stageSearched} },
+			aliasWritten: func() { d.events <- event{task: t, stage: stageAliasWritten} },
 		}
 		out := d.perform(ctx, t, tell)
 		if !told {
@@ -184,8 +184,8 @@ func (d *dispatcher) note(e event) {
 	case stageClaimed:
 		l.claimed(e.task, e.claimed)
 		return
-	case stageSearched:
-		l.searched()
+	case stageAliasWritten:
+		l.aliasWritten()
 		return
 	}
 	if l != d.probe {

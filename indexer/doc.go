@@ -11,7 +11,7 @@
 //	task.go      claim, send (send.go, prepare.go), settle (settle.go)
 //	bulk.go      one bulk request and the answer to each of its items
 //	judgement.go what an answer means for a change, by what elastic.Classify says of it
-//	overtaken.go what the index has that is ahead of the journal
+//	ahead.go     what the index has that is ahead of the journal
 //	trace.go     the spans of bulks and of settled changes
 //	refresh.go   have searches see what was written (refresh_lane.go: when)
 //	sending.go   in which bulks, and which document is to blame where one fails
@@ -91,6 +91,6 @@
 // journal during a rebuild, and while it has everything sent again to an index that was lost.
 // The journal grants the lock once the others have settled what they were sending, and gives
 // them nothing meanwhile (report.ErrKindLocked). Their lanes close for that time; then they forget
-// what they knew of the index and check it again (lane.lose). A process that was taken for dead
+// what they knew of the index and check it again (lane.leaveToOther). A process that was taken for dead
 // finds out before it moves an alias, and names of new indices are never reused.
 package indexer

@@ -24,8 +24,8 @@ type filling struct {
 	fits []report.Stamp // changes that it accepted although the old one refuses them
 }
 
-// searched reports whether c goes to the index that apps search, and not to the new one alone.
-func (t *target) searched(c report.Change) bool {
+// goesToAlias reports whether c goes to the index that apps search, and not to the new one alone.
+func (t *target) goesToAlias(c report.Change) bool {
 	return t == nil || !t.only && (!c.Resent || c.Version > t.since)
 }
 
@@ -34,13 +34,13 @@ func (t *target) searched(c report.Change) bool {
 // both have it. The two bulks go out one after the other and from the same lines,
 // so they take no more memory than one.
 func (x *Indexer) dualWrite(ctx context.Context, t task, batch []prepared, out *outcome, tell progress) []judgement {
-	forAlias := func(i int) bool { return t.target.searched(batch[i].change) }
+	forAlias := func(i int) bool { return t.target.goesToAlias(batch[i].change) }
 	shown, index := x.sendSome(ctx, t.kind, destination{x.indices.Alias(t.kind), true}, batch, forAlias)
 	x.resolveConflicts(ctx, x.indices.Alias(t.kind), batch, shown)
 	x.confirm(ctx, x.indices.Alias(t.kind), batch, shown)
 	if anyTaken(shown) {
-		tell.searched() // the refresh need not wait for the new index
-		out.hidden = true
+		tell.aliasWritten() // the refresh need not wait for the new index
+		out.newIndexOnly = true
 	}
 	// What has to be sent to the alias again can wait for the new index too.
 	filled, _ := x.sendSome(ctx, t.kind, destination{t.target.index, false}, batch, func(i int) bool {
@@ -84,7 +84,7 @@ func dualVerdict(shown, filled *judgement) judgement {
 		return *shown
 	case filled.taken() && shown == nil:
 		return *filled
-	case filled.verdict == elastic.Retry || filled.verdict == elastic.Overtaken:
+	case filled.verdict == elastic.Retry || filled.verdict == elastic.IndexAhead:
 		return *filled
 	case shown != nil:
 		return *shown
@@ -95,7 +95,7 @@ func dualVerdict(shown, filled *judgement) judgement {
 // breaks reports whether an answer of the new index ends the rebuild. A document that the old
 // index refuses as well does not.
 func breaks(shown, filled *judgement) bool {
-	if filled == nil || filled.taken() || filled.verdict == elastic.Retry || filled.verdict == elastic.Overtaken {
+	if filled == nil || filled.taken() || filled.verdict == elastic.Retry || filled.verdict == elastic.IndexAhead {
 		return false
 	}
 	return filled.verdict != elastic.Dead || shown == nil || shown.verdict != elastic.Dead

@@ -50,7 +50,7 @@ const (
 	longestWait = 12
 )
 
-func (x *Indexer) nothingFailing() *failing {
+func (x *Indexer) newFailing() *failing {
 	return &failing{
 		newBackOff: x.newBackOff, longest: longestWait * x.cfg.LongestBackoff,
 		documents: map[report.Key]*failed{}, taken: map[report.Kind]time.Time{},

@@ -10,7 +10,7 @@ import (
 	"riskdex/report"
 )
 
-func failingForTest() *failing { return (&Indexer{cfg: DefaultConfig()}).nothingFailing() }
+func failingForTest() *failing { return (&Indexer{cfg: DefaultConfig()}).newFailing() }
 
 func change(id string) report.Change {
 	return report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, Op: report.Index, Version: 1}

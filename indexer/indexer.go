@@ -37,9 +37,9 @@ type Journal interface {
 	ResendDeleted(ctx context.Context, kind report.Kind, since time.Time) (int, error)
 	// Changed receives when there may be something new to claim, or a retry is due.
 	Changed() <-chan struct{}
-	// Pass gives pending documents a version above the one that an index has, unless the
+	// RaiseVersions gives pending documents a version above the one that an index has, unless the
 	// journal has a newer one by then, and returns how many.
-	Pass(ctx context.Context, list []report.Ahead) (int, error)
+	RaiseVersions(ctx context.Context, list []report.Ahead) (int, error)
 	// RetryDead has dead letters sent again.
 	RetryDead(ctx context.Context, letters []report.Stamp) (int, error)
 	// Documents returns how many live documents of kind there are.
@@ -71,13 +71,13 @@ type Indices interface {
 	// Place returns where the indices are, in words that differ for each cluster and prefix;
 	// empty if that cannot be told.
 	Place(ctx context.Context) (string, error)
-	// CheckLine returns an error that wraps report.ErrAnotherJournal if another journal fills
+	// CheckLineage returns an error that wraps report.ErrAnotherJournal if another journal fills
 	// the index of kind.
-	CheckLine(ctx context.Context, kind report.Kind) error
-	// CheckClaim is CheckLine during a take-over that fills the index claim. Another journal
+	CheckLineage(ctx context.Context, kind report.Kind) error
+	// CheckTakeOver is CheckLineage during a take-over that fills the index to. Another journal
 	// may fill the index behind the alias, which is returned, but none may have begun a
 	// take-over since.
-	CheckClaim(ctx context.Context, kind report.Kind, claim string) (index string, err error)
+	CheckTakeOver(ctx context.Context, kind report.Kind, to string) (index string, err error)
 	// Forget is called after another process has managed the indices of kind. Ensure then
 	// accepts them as that process has left them.
 	Forget(kind report.Kind)
@@ -189,7 +189,7 @@ func New(cfg Config, journal Journal, documents Documents, indices Indices, clie
 		metrics: newMetrics(reg, indices, documents, cfg.kinds()), log: log, giveUp: make(chan struct{}),
 		commands: newCommands(), status: newStatusRegistry(), warned: loglimit.Limiter{Every: warnEvery},
 	}
-	x.failing = x.nothingFailing()
+	x.failing = x.newFailing()
 	return x, nil
 }
 

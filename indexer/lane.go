@@ -25,18 +25,18 @@ type lane struct {
 	failedAt  time.Time // when sending changes last failed
 
 	index           string // behind the alias when it was last checked
-	suspect         bool   // the alias seems to be on another index now
+	recheck         bool   // the alias seems to be on another index now
 	known           bool   // it is known what earlier runs have left to do
 	mappingCompared bool   // and whether the mapping has changed
 	kindLocked      bool   // a rebuild has, or may have, locked the kind in the journal
 
-	pending  bool // there may be something to claim
-	lags     bool // and to be searched: it does not only fill a new index
-	wakeUps  int  // how often both were set
-	tasks    int  // under way
-	hidden   int  // of these, how many fill a new index only
-	claiming bool // one of the tasks has not claimed yet
-	alone    bool // one of the tasks excludes others
+	pending      bool // there may be something to claim
+	lags         bool // and to be searched: it does not only fill a new index
+	wakeUps      int  // how often both were set
+	tasks        int  // under way
+	newIndexOnly int  // of these, how many fill a new index only
+	claiming     bool // one of the tasks has not claimed yet
+	exclusive    bool // one of the tasks excludes others
 
 	rebuild  *rebuild // the last one; nil without one
 	removals []removal
@@ -53,7 +53,7 @@ func (l *lane) wake() {
 // next returns the task that the lane needs at now, if any. limit is how many tasks a lane may
 // have under way.
 func (l *lane) next(now time.Time, limit int, cfg Config) (task, bool) {
-	if l.claiming || l.alone || now.Before(l.openAt) {
+	if l.claiming || l.exclusive || now.Before(l.openAt) {
 		return task{}, false
 	}
 	t := task{max: cfg.BulkChanges, bytes: cfg.BulkBytes, seen: l.wakeUps, target: l.rebuild.target()}
@@ -78,7 +78,7 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (task, bool) {
 			t.back, t.unasked = l.lastSeen, l.unasked
 		}
 		return l.own(t, now), l.tasks == 0
-	case l.suspect:
+	case l.recheck:
 		t.check = true
 		return l.own(t, now), l.tasks == 0
 	case waiting && !now.Before(at):
@@ -97,7 +97,7 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (task, bool) {
 }
 
 // blocked reports whether the lane needs nothing but a check.
-func (l *lane) blocked() bool { return l.trouble != nil && !(l.foreign() && l.takingOver()) }
+func (l *lane) blocked() bool { return l.trouble != nil && !(l.ownedByOther() && l.takingOver()) }
 
 // own makes t a task of this lane.
 func (l *lane) own(t task, now time.Time) task {
@@ -117,7 +117,7 @@ const fillingShare = 4
 func (l *lane) begin(t task) {
 	l.tasks++
 	l.claiming = true
-	l.alone = t.alone()
+	l.exclusive = t.exclusive()
 	if l.rebuild != nil {
 		l.rebuild.waitsItsTurn = t.step == stepMark
 	}
@@ -129,25 +129,25 @@ func (l *lane) begin(t task) {
 // claimed notes what task t has claimed. It is called once for each task, before end.
 func (l *lane) claimed(t task, c claimed) {
 	l.claiming = false
-	if c.hidden {
-		l.hidden++
+	if c.newIndexOnly {
+		l.newIndexOnly++
 	}
 	if !c.asked {
 		return
 	}
-	l.alone = false // the check is done: the rest of the task is ordinary
+	l.exclusive = false // the check is done: the rest of the task is ordinary
 	if t.check {
 		l.checkedAt = t.started
 	}
 	if t.seen == l.wakeUps {
 		l.pending = l.pending && c.n > 0
-		l.lags = l.pending && !c.hidden
+		l.lags = l.pending && !c.newIndexOnly
 	}
 }
 
-// searched notes that a task has written what it had for the index that apps search.
-func (l *lane) searched() {
-	l.hidden++
+// aliasWritten notes that a task has written what it had for the index that apps search.
+func (l *lane) aliasWritten() {
+	l.newIndexOnly++
 	l.visibility.lacking = true
 }
 
@@ -156,28 +156,28 @@ func (l *lane) searched() {
 func (l *lane) end(t task, out outcome, now time.Time, cfg Config) (changed bool) {
 	before := l.trouble
 	l.tasks--
-	if out.hidden {
-		l.hidden--
+	if out.newIndexOnly {
+		l.newIndexOnly--
 	}
-	l.alone = l.alone && !t.alone()
+	l.exclusive = l.exclusive && !t.exclusive()
 	if t.step != stepNone {
 		l.endStep(t, out.step, now, cfg)
 		return false
 	}
 	if out.checked {
-		l.index, l.suspect, l.checkedAt = out.index, false, now
+		l.index, l.recheck, l.checkedAt = out.index, false, now
 	}
 	if out.wrote != "" && out.wrote != l.index && !out.checked {
-		l.suspect = true
+		l.recheck = true
 	}
 	l.visibility.lacking = l.visibility.lacking || out.shown
-	if out.lost {
-		l.lose(now)
+	if out.lockedByOther {
+		l.leaveToOther(now)
 	}
 	if out.trouble != nil && out.trouble.reason == elastic.ReasonAnotherJournal {
 		l.leave(t, now)
 	}
-	if out.checked && out.foreign == nil && t.takeOver {
+	if out.checked && out.ownedByOther == nil && t.takeOver {
 		t.rebuild.takesOver = false // the index is this journal's
 	}
 	l.noteRebuild(t, out, now, cfg)
@@ -196,7 +196,7 @@ func (l *lane) end(t task, out outcome, now time.Time, cfg Config) (changed bool
 		l.lastSeen, l.away, l.unasked = now, false, false
 	case out.checked || out.sent: // otherwise Elasticsearch was not asked
 		if out.checked || !t.takeOver { // success of the new index says nothing about the old one
-			l.trouble = out.foreign
+			l.trouble = out.ownedByOther
 		}
 		l.openAt = time.Time{}
 		l.lastSeen, l.away, l.unasked = now, false, false

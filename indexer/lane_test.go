@@ -352,7 +352,7 @@ func TestTakeOverWaitsForTheFormerOwner(t *testing.T) {
 				}
 				l.begin(check)
 				l.claimed(check, claimed{asked: true, n: 0})
-				l.end(check, outcome{checked: true, foreign: new(judgeError(report.ErrAnotherJournal))}, now, cfg)
+				l.end(check, outcome{checked: true, ownedByOther: new(judgeError(report.ErrAnotherJournal))}, now, cfg)
 			}
 			begin, _ := l.next(now, 2, cfg)
 			if begin.step != stepBegin {
@@ -396,7 +396,7 @@ func TestNothingGoesToTheAliasDuringATakeOver(t *testing.T) {
 	if !check.check || !check.takeOver {
 		t.Fatalf("it begins with %+v", check)
 	}
-	end(check, outcome{checked: true, index: "other", foreign: new(judgeError(report.ErrAnotherJournal))})
+	end(check, outcome{checked: true, index: "other", ownedByOther: new(judgeError(report.ErrAnotherJournal))})
 	begin := nextTask()
 	if begin.step != stepBegin {
 		t.Fatalf("then comes %+v", begin)

@@ -64,8 +64,8 @@ func (x *Indexer) noteRebuild(r report.Rebuild) {
 	}
 }
 
-// giveUpFailed has it no longer told that the last rebuild of a kind failed, if that is so.
-func (x *Indexer) giveUpFailed(kind report.Kind) bool {
+// clearRebuildFailure has it no longer told that the last rebuild of a kind failed, if that is so.
+func (x *Indexer) clearRebuildFailure(kind report.Kind) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()
 	stats, err := x.journal.Stats(ctx)

@@ -42,7 +42,7 @@ func (x *Indexer) TakeOver(kind report.Kind) error {
 // old one. It also clears the failure of a rebuild, in any process. The error is ErrNotRebuilding, ErrSwapping or ErrNotRunning.
 func (x *Indexer) StopRebuild(kind report.Kind) error {
 	err := x.commands.send(command{kind: kind, stop: true})
-	if errors.Is(err, ErrNotRebuilding) && x.giveUpFailed(kind) {
+	if errors.Is(err, ErrNotRebuilding) && x.clearRebuildFailure(kind) {
 		return nil
 	}
 	if err != nil {

@@ -97,7 +97,7 @@ func TestRepairDuringARebuildBecomesVisible(t *testing.T) {
 		return false
 	})
 	r.Change("DELETE", "/"+r.Indices.Alias(report.Cities)+"/_doc/"+string(sent.ID), "")
-	n, err := r.Journal.Renew(t.Context(), []report.Stamp{sent.Stamp})
+	n, err := r.Journal.Reissue(t.Context(), []report.Stamp{sent.Stamp})
 	require.NoError(t, err)
 	if n != 1 {
 		t.Fatalf("%d renewed", n)

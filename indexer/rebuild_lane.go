@@ -78,10 +78,10 @@ func (l *lane) endStep(t task, out stepOutcome, now time.Time, cfg Config) {
 	} else {
 		l.kindLocked = true
 	}
-	l.suspect = l.suspect || out.failed != nil && out.failed.reason == elastic.ReasonAnotherJournal
+	l.recheck = l.recheck || out.failed != nil && out.failed.reason == elastic.ReasonAnotherJournal
 	switch {
-	case out.lost:
-		l.lose(now)
+	case out.lockedByOther:
+		l.leaveToOther(now)
 	case !r.active(): // stopped meanwhile
 		if t.step == stepBegin && out.index != "" {
 			l.removals = append(l.removals, removal{index: out.index, at: now})
@@ -119,9 +119,9 @@ func (l *lane) endRemoval(index string, ok bool, now time.Time, cfg Config) {
 	}
 }
 
-// lose notes that another process has locked the kind. That process does what has to be done, so
+// leaveToOther notes that another process has locked the kind. That process does what has to be done, so
 // a rebuild of this one ends, and the index is checked again afterwards.
-func (l *lane) lose(now time.Time) {
+func (l *lane) leaveToOther(now time.Time) {
 	l.known, l.index = false, ""
 	if l.rebuild.active() {
 		l.endRebuild(report.PhaseStopped, "another process has locked this kind, to rebuild it or to fill its index anew", now)
@@ -135,13 +135,13 @@ func (l *lane) noteRebuild(t task, out outcome, now time.Time, cfg Config) {
 	case r.target() != nil && out.resent:
 		// Everything goes to the alias again, and the new index may be gone.
 		l.endRebuild(report.PhaseFailed, "the index behind the alias was lost, or the alias moved to another index; that one is filled first", now)
-		l.known, l.suspect = false, true // check again whether a rebuild is needed
+		l.known, l.recheck = false, true // check again whether a rebuild is needed
 	case t.target == nil || r != t.rebuild || !r.active():
 	case out.filling.broken != "":
 		l.endRebuild(report.PhaseFailed, out.filling.broken, now)
 	default:
 		r.noteTask(out.filling, t.started)
-		r.asks = r.asks || out.sent || out.hidden // hidden: all may have been refused before they were sent
+		r.asks = r.asks || out.sent || out.newIndexOnly // hidden: all may have been refused before they were sent
 		if l.tasks == 0 && r.asks {
 			// Nothing is under way: only now can the new index turn out to be complete.
 			r.asks = false

@@ -23,7 +23,7 @@ func fillingLane(t *testing.T) (*lane, time.Time, Config) {
 	if mark.step != stepMark {
 		t.Fatalf("second step %+v, want that documents are marked", mark)
 	}
-	l.end(mark, outcome{hidden: true, step: stepOutcome{marked: 7}}, now, cfg)
+	l.end(mark, outcome{newIndexOnly: true, step: stepOutcome{marked: 7}}, now, cfg)
 	l.pending, l.lags = false, false
 	return l, now, cfg
 }
@@ -55,7 +55,7 @@ func nextTask(t *testing.T, l *lane, now time.Time, cfg Config) task {
 		t.Fatal("the lane wants no task")
 	}
 	l.begin(next)
-	l.claimed(next, claimed{hidden: next.step == stepMark})
+	l.claimed(next, claimed{newIndexOnly: next.step == stepMark})
 	return next
 }
 
@@ -88,9 +88,9 @@ func TestMarkingDelaysNothing(t *testing.T) {
 	}
 	l.end(second, outcome{}, now, cfg)
 	next := report.ResendCursor{Doc: 5_000, ID: "m"}
-	l.end(first, outcome{hidden: true, step: stepOutcome{marked: 3, next: next}}, now, cfg)
-	if l.hidden != 0 || l.rebuild.marked || l.rebuild.status.Unmarked != 4 {
-		t.Errorf("%d hidden tasks, marked %v, %d unmarked; want none, and four of seven left", l.hidden, l.rebuild.marked, l.rebuild.status.Unmarked)
+	l.end(first, outcome{newIndexOnly: true, step: stepOutcome{marked: 3, next: next}}, now, cfg)
+	if l.newIndexOnly != 0 || l.rebuild.marked || l.rebuild.status.Unmarked != 4 {
+		t.Errorf("%d hidden tasks, marked %v, %d unmarked; want none, and four of seven left", l.newIndexOnly, l.rebuild.marked, l.rebuild.status.Unmarked)
 	}
 
 	late := now.Add(cfg.CheckEvery)
@@ -105,7 +105,7 @@ func TestMarkingDelaysNothing(t *testing.T) {
 	if again.step != stepMark || again.after != next {
 		t.Fatalf("%+v, want that marking goes on after %+v", again, next)
 	}
-	l.end(again, outcome{hidden: true, step: stepOutcome{failed: &judgement{verdict: elastic.Retry}}}, late, cfg)
+	l.end(again, outcome{newIndexOnly: true, step: stepOutcome{failed: &judgement{verdict: elastic.Retry}}}, late, cfg)
 	if got, ok := l.next(late, 2, cfg); ok {
 		t.Errorf("%+v right after a failure", got)
 	}
@@ -117,7 +117,7 @@ func TestMarkingDelaysNothing(t *testing.T) {
 	if last.step != stepMark || last.after != next {
 		t.Fatalf("%+v after a failure, want another attempt from the same place on", last)
 	}
-	l.end(last, outcome{hidden: true}, at, cfg)
+	l.end(last, outcome{newIndexOnly: true}, at, cfg)
 	if ask := nextTask(t, l, at, cfg); ask.step != stepNone || !ask.target.marked || l.rebuild.status.Unmarked != 0 {
 		t.Errorf("%+v, want a task that asks whether the new index is complete", ask)
 	}
@@ -136,8 +136,8 @@ func TestMarkingTakesTurns(t *testing.T) {
 		}
 		l.begin(next)
 		l.wake() // something is delivered meanwhile
-		l.claimed(next, claimed{asked: want == stepNone, n: 1, hidden: want == stepMark})
-		l.end(next, outcome{hidden: want == stepMark, step: stepOutcome{next: report.ResendCursor{Doc: 5}}}, now, cfg)
+		l.claimed(next, claimed{asked: want == stepNone, n: 1, newIndexOnly: want == stepMark})
+		l.end(next, outcome{newIndexOnly: want == stepMark, step: stepOutcome{next: report.ResendCursor{Doc: 5}}}, now, cfg)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestRebuildStoppedWhileItMarks(t *testing.T) {
 	if err := l.stopRebuild(now); err != nil {
 		t.Fatal(err)
 	}
-	l.end(mark, outcome{hidden: true, step: stepOutcome{marked: 3, next: report.ResendCursor{Doc: 3}}}, now, cfg)
+	l.end(mark, outcome{newIndexOnly: true, step: stepOutcome{marked: 3, next: report.ResendCursor{Doc: 3}}}, now, cfg)
 	remove := nextTask(t, l, now, cfg)
 	if remove.step != stepRemove || remove.to != "v2" {
 		t.Fatalf("%+v, want the removal of the new index", remove)
@@ -220,15 +220,15 @@ func TestNewIndexIsCompleteAtOnce(t *testing.T) {
 		l.wake()
 		bulk, _ := l.next(now, 2, cfg)
 		l.begin(bulk)
-		l.claimed(bulk, claimed{asked: true, n: 7, hidden: true})
+		l.claimed(bulk, claimed{asked: true, n: 7, newIndexOnly: true})
 		nothing, _ := l.next(now, 2, cfg)
 		l.begin(nothing)
 		l.claimed(nothing, claimed{asked: true})
 		if order != "the bulk ends first" {
 			l.end(nothing, outcome{}, now, cfg)
-			l.end(bulk, outcome{sent: sent, hidden: true}, now, cfg)
+			l.end(bulk, outcome{sent: sent, newIndexOnly: true}, now, cfg)
 		} else {
-			l.end(bulk, outcome{sent: true, hidden: true}, now, cfg)
+			l.end(bulk, outcome{sent: true, newIndexOnly: true}, now, cfg)
 			l.end(nothing, outcome{}, now, cfg)
 		}
 		last, ok := l.next(now, 2, cfg)

@@ -42,7 +42,7 @@ func (r *rig) restart(cfg indexer.Config, set *mappings.Set, documents indexer.D
 		documents = set
 	}
 	log := slog.New(slog.NewTextHandler(r.T.Output(), &slog.HandlerOptions{Level: slog.LevelInfo}))
-	r.Indices = &indices.Indices{Client: r.Indices.Client, Prefix: r.Indices.Prefix, Set: set, Line: r.Journal.Line(), Log: log}
+	r.Indices = &indices.Indices{Client: r.Indices.Client, Prefix: r.Indices.Prefix, Set: set, Lineage: r.Journal.Lineage(), Log: log}
 	r.Registry = prometheus.NewRegistry()
 	x, err := indexer.New(cfg, r.Journal, documents, r.Indices, r.Indices.Client, r.Registry, log)
 	require.NoError(r.T, err)

@@ -38,7 +38,7 @@ type rebuild struct {
 const maxFits = 10_000
 
 // target is the second index that a task writes to. Documents that are sent again go to it alone,
-// except those with a version above since: they were renewed after the rebuild began, and are
+// except those with a version above since: they were reissued after the rebuild began, and are
 // meant for the index behind the alias too.
 type target struct {
 	index   string

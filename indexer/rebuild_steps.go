@@ -23,8 +23,8 @@ const (
 
 // stepOutcome is the result of a step.
 type stepOutcome struct {
-	failed *judgement // nil after success; verdict Retry if it may be retried
-	lost   bool       // another process has locked the kind
+	failed        *judgement // nil after success; verdict Retry if it may be retried
+	lockedByOther bool       // another process has locked the kind
 
 	index    string         // begin: the new index, if it may exist
 	total    int            // begin: documents to send, about
@@ -55,14 +55,14 @@ func (x *Indexer) performStep(parent context.Context, t task) (out stepOutcome) 
 			x.log.Warn("cannot delete an index that is no longer needed; trying again later", "index", t.to, "error", err)
 		}
 	}
-	if out.lost = errors.Is(err, report.ErrKindLocked); out.lost {
+	if out.lockedByOther = errors.Is(err, report.ErrKindLocked); out.lockedByOther {
 		x.indices.Forget(t.kind) // the index behind the alias may be the other process's by now
 	}
 	if err != nil {
 		j := judgeError(err)
 		j.answer.Detail = err.Error()
 		out.failed = &j
-		if !out.lost && j.verdict == elastic.Retry && t.step != stepRemove && parent.Err() == nil {
+		if !out.lockedByOther && j.verdict == elastic.Retry && t.step != stepRemove && parent.Err() == nil {
 			x.log.Warn("rebuild: a step could not be taken; trying again until it can", "alias", x.indices.Alias(t.kind), "error", err)
 		}
 	}
@@ -75,9 +75,9 @@ func (x *Indexer) mayStep(ctx context.Context, t task) (err error) {
 	case t.step == stepMark:
 		return nil // it touches no index
 	case !t.takeOver:
-		return x.indices.CheckLine(ctx, t.kind)
+		return x.indices.CheckLineage(ctx, t.kind)
 	case t.step == stepSwap:
-		_, err = x.indices.CheckClaim(ctx, t.kind, t.to)
+		_, err = x.indices.CheckTakeOver(ctx, t.kind, t.to)
 	}
 	return err
 }
@@ -137,7 +137,7 @@ func (x *Indexer) beginRebuild(ctx context.Context, t task) (out stepOutcome, er
 		return out, err
 	}
 	// Another journal may only have been about to take it over.
-	err = x.indices.CheckLine(ctx, t.kind)
+	err = x.indices.CheckLineage(ctx, t.kind)
 	out.own = err == nil && t.from != ""
 	if t.takeOver && errors.Is(err, report.ErrAnotherJournal) {
 		err = nil

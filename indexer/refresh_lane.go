@@ -14,7 +14,7 @@ type visibility struct {
 	lacking    bool                        // something was written after the last refresh began
 	refreshing bool                        // a refresh is under way
 	rests      time.Time                   // the next refresh begins no earlier
-	failing    *backoff.ExponentialBackOff // rests after failed refreshes; nil without a failure
+	backoff    *backoff.ExponentialBackOff // rests after failed refreshes; nil without a failure
 	warned     time.Time
 }
 
@@ -25,7 +25,7 @@ const warnAgain = 10 * time.Minute
 // that has to end before.
 func (l *lane) refreshes(cfg Config) (at time.Time, ok bool) {
 	v := &l.visibility
-	if cfg.RefreshShare == 0 || !v.lacking || v.refreshing || l.lags || l.tasks > l.hidden || l.foreign() {
+	if cfg.RefreshShare == 0 || !v.lacking || v.refreshing || l.lags || l.tasks > l.newIndexOnly || l.ownedByOther() {
 		return time.Time{}, false
 	}
 	return v.rests, true
@@ -39,14 +39,14 @@ func (l *lane) endRefresh(r refreshed, now time.Time, cfg Config) (warn bool) {
 	v := &l.visibility
 	v.refreshing = false
 	if r.failed == nil {
-		v.rests, v.failing = now.Add(rest(r.took, cfg.RefreshShare)), nil
+		v.rests, v.backoff = now.Add(rest(r.took, cfg.RefreshShare)), nil
 		return false
 	}
 	v.lacking = true
-	if v.failing == nil {
-		v.failing = newFailing()
+	if v.backoff == nil {
+		v.backoff = newRefreshBackoff()
 	}
-	v.rests = now.Add(max(v.failing.NextBackOff(), rest(r.took, cfg.RefreshShare)))
+	v.rests = now.Add(max(v.backoff.NextBackOff(), rest(r.took, cfg.RefreshShare)))
 	warn = v.warned.IsZero() || now.Sub(v.warned) >= warnAgain
 	if warn {
 		v.warned = now
@@ -60,8 +60,8 @@ func rest(took time.Duration, share float64) time.Duration {
 	return time.Duration(min(float64(took)/share-float64(took), float64(24*time.Hour)))
 }
 
-// newFailing returns the rests after failed refreshes, from about a second to about a minute.
-func newFailing() *backoff.ExponentialBackOff {
+// newRefreshBackoff returns the rests after failed refreshes, from about a second to about a minute.
+func newRefreshBackoff() *backoff.ExponentialBackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.MaxInterval, b.MaxElapsedTime = 2*time.Second, time.Minute, 0
 	b.Reset()

@@ -61,22 +61,22 @@ func TestFillingANewIndexDelaysNoRefresh(t *testing.T) {
 	l.claimed(live, claimed{asked: true, n: 1})
 	filling, _ := l.next(now, 2, cfg)
 	l.begin(filling)
-	l.claimed(filling, claimed{asked: true, n: 200, hidden: true})
+	l.claimed(filling, claimed{asked: true, n: 200, newIndexOnly: true})
 	if _, ok := l.refreshes(cfg); ok {
 		t.Error("a refresh before anything was written")
 	}
-	l.searched()
+	l.aliasWritten()
 	if at, ok := l.refreshes(cfg); !ok || at.After(now) {
 		t.Errorf("beside the filling, what was written is shown at %v, %v", at, ok)
 	}
-	l.end(live, outcome{sent: true, hidden: true}, now, cfg)
+	l.end(live, outcome{sent: true, newIndexOnly: true}, now, cfg)
 	another, _ := l.next(now, 2, cfg)
 	l.begin(another)
 	if _, ok := l.refreshes(cfg); ok {
 		t.Error("a refresh while it is not known whether more is to be searched")
 	}
-	l.claimed(another, claimed{asked: true, n: 200, hidden: true})
-	l.end(filling, outcome{sent: true, hidden: true}, now, cfg)
+	l.claimed(another, claimed{asked: true, n: 200, newIndexOnly: true})
+	l.end(filling, outcome{sent: true, newIndexOnly: true}, now, cfg)
 	if _, ok := l.refreshes(cfg); !ok {
 		t.Error("no refresh though only the filling goes on")
 	}
@@ -94,11 +94,11 @@ func TestBacklogAfterARebuildIsNotRefreshedInPieces(t *testing.T) {
 	l.wake()
 	filling, _ := l.next(now, 2, cfg)
 	l.begin(filling)
-	l.claimed(filling, claimed{asked: true, n: 200, hidden: true})
+	l.claimed(filling, claimed{asked: true, n: 200, newIndexOnly: true})
 	if err := l.stopRebuild(now); err != nil {
 		t.Fatal(err)
 	}
-	l.end(filling, outcome{sent: true, hidden: true}, now, cfg)
+	l.end(filling, outcome{sent: true, newIndexOnly: true}, now, cfg)
 	l.removals = nil
 	left, _ := l.next(now, 2, cfg)
 	l.begin(left)

@@ -8,8 +8,8 @@ import (
 	"riskdex/report"
 )
 
-// deliver sends changes to the alias, or during a take-over to the new index alone.
-func (x *Indexer) deliver(ctx context.Context, t task, batch []prepared, out *outcome) []judgement {
+// write sends changes to the alias, or during a take-over to the new index alone.
+func (x *Indexer) write(ctx context.Context, t task, batch []prepared, out *outcome) []judgement {
 	to := destination{x.indices.Alias(t.kind), true}
 	if t.target != nil {
 		to = destination{t.target.index, false}

@@ -36,22 +36,22 @@ type task struct {
 	after    report.ResendCursor // for stepMark: where to go on
 }
 
-// alone reports whether the task excludes others of the same kind.
-func (t task) alone() bool { return t.check || t.step != stepNone && t.step != stepMark }
+// exclusive reports whether the task excludes others of the same kind.
+func (t task) exclusive() bool { return t.check || t.step != stepNone && t.step != stepMark }
 
 // outcome is the result of a task.
 type outcome struct {
 	trouble *judgement // nil when Elasticsearch did its part
 
-	checked bool       // the index is there
-	index   string     // which one, where checked
-	foreign *judgement // why it is not to be written to: another journal fills it, which a take-over passes
-	found   *found     // what earlier runs have left; nil where that was not asked
-	resent  bool       // everything is sent to the alias again
-	sent    bool       // changes were sent
-	hidden  bool       // since it was last reported, it only fills a new index
-	lost    bool       // another process has the kind alone, or has had it
-	shown   bool       // the index that apps search took changes, which its next refresh shows
+	checked       bool       // the index is there
+	index         string     // which one, where checked
+	ownedByOther  *judgement // why it is not to be written to: another journal fills it, which a take-over passes
+	found         *found     // what earlier runs have left; nil where that was not asked
+	resent        bool       // everything is sent to the alias again
+	sent          bool       // changes were sent
+	newIndexOnly  bool       // since it was last reported, it only fills a new index
+	lockedByOther bool       // another process has locked the kind, or has had it locked since
+	shown         bool       // the index that apps search took changes, which its next refresh shows
 
 	bulk trace.SpanContext // the last one, if it carried something traced
 
@@ -63,8 +63,8 @@ type outcome struct {
 // perform performs a task, and reports each stage at most once.
 func (x *Indexer) perform(ctx context.Context, t task, tell progress) (out outcome) {
 	if t.step != stepNone {
-		if out.hidden = t.step == stepMark; out.hidden {
-			tell.claimed(claimed{hidden: true})
+		if out.newIndexOnly = t.step == stepMark; out.newIndexOnly {
+			tell.claimed(claimed{newIndexOnly: true})
 		}
 		out.step = x.performStep(ctx, t)
 		return out
@@ -84,10 +84,10 @@ func (x *Indexer) perform(ctx context.Context, t task, tell progress) (out outco
 	if err != nil {
 		return x.cannotClaim(ctx, t.kind, err)
 	}
-	out.hidden = len(changes) > 0 && !slices.ContainsFunc(changes, t.target.searched)
-	tell.claimed(claimed{asked: true, n: len(changes), hidden: out.hidden})
+	out.newIndexOnly = len(changes) > 0 && !slices.ContainsFunc(changes, t.target.goesToAlias)
+	tell.claimed(claimed{asked: true, n: len(changes), newIndexOnly: out.newIndexOnly})
 	if len(changes) > 0 {
-		x.transfer(ctx, t, changes, &out, tell)
+		x.sendAndSettle(ctx, t, changes, &out, tell)
 	}
 	if t.target != nil && t.target.marked && !slices.ContainsFunc(changes, func(c report.Change) bool { return c.Resent }) {
 		out.filling.complete, out.filling.sent = x.isComplete(ctx, t)
@@ -101,7 +101,7 @@ func (x *Indexer) cannotClaim(ctx context.Context, kind report.Kind, err error) 
 	case ctx.Err() != nil:
 	case errors.Is(err, report.ErrKindLocked):
 		x.indices.Forget(kind)
-		out.lost, out.trouble = true, elsewhere(err)
+		out.lockedByOther, out.trouble = true, elsewhere(err)
 	default:
 		x.metrics.failures.WithLabelValues(string(kind), reasonJournal).Inc()
 		out.trouble = &judgement{verdict: elastic.Retry, reason: reasonJournal, answer: elastic.Answer{Detail: err.Error()}}
@@ -117,17 +117,17 @@ func elsewhere(err error) *judgement {
 	return &judgement{verdict: elastic.Retry, reason: reasonElsewhere, answer: elastic.Answer{Detail: err.Error()}}
 }
 
-// transfer sends changes and settles them.
-func (x *Indexer) transfer(ctx context.Context, t task, changes []report.Change, out *outcome, tell progress) {
+// sendAndSettle sends changes and settles them.
+func (x *Indexer) sendAndSettle(ctx context.Context, t task, changes []report.Change, out *outcome, tell progress) {
 	batch := x.prepareAll(ctx, changes)
 	var judgements []judgement
 	if t.target == nil || t.target.only {
-		judgements = x.deliver(ctx, t, batch, out)
+		judgements = x.write(ctx, t, batch, out)
 	} else {
 		judgements = x.dualWrite(ctx, t, batch, out, tell)
 	}
 	out.sent = slices.ContainsFunc(batch, func(p prepared) bool { return p.refused == nil })
-	x.pass(ctx, t.kind, batch, judgements)
+	x.raise(ctx, t.kind, batch, judgements)
 	var settlements []report.Settlement
 	for i, j := range judgements {
 		settlements = append(settlements, x.settlementFor(ctx, batch[i], j, out.trouble == nil, len(batch)))

@@ -37,7 +37,7 @@ type Journal interface {
 	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
 
 	// Claim gives out changes of kind, oldest first: at most maxChanges, with bodies of at most
-	// maxBytes together, but one in any case if there is one. Those that Resend or Renew has
+	// maxBytes together, but one in any case if there is one. Those that Resend or Reissue has
 	// marked (Resent is set) come in claims of their own: while there are both, each fourth, so
 	// that neither starves. Claim leaves out documents that are claimed, or that their last
 	// settlement defers (see report.Settlement). A change stays claimed until Settle. If
@@ -60,18 +60,18 @@ type Journal interface {
 	// Resend does, and returns how many.
 	ResendDeleted(ctx context.Context, kind report.Kind, since time.Time) (int, error)
 
-	// Renew gives settled documents a new version and marks them as Resend does, for an index
+	// Reissue gives settled documents a new version and marks them as Resend does, for an index
 	// that has a version which is not the journal's. It skips stamps that are not the newest
-	// version or not settled, and returns how many it renewed. A damaged record becomes a dead
+	// version or not settled, and returns how many it reissued. A damaged record becomes a dead
 	// letter instead.
-	Renew(ctx context.Context, stamps []report.Stamp) (int, error)
+	Reissue(ctx context.Context, stamps []report.Stamp) (int, error)
 
-	// Pass gives pending documents a version above the one that an index has of them, which
+	// RaiseVersions gives pending documents a version above the one that an index has of them, which
 	// would otherwise refuse them for ever. All later versions are above it, too. The change
-	// stays the same, so nothing is counted. Pass skips stamps that are not the newest version
-	// or not pending, and versions that are not [report.Version.InReach], and returns how many
-	// it passed. A claim of the older version stays until it is settled.
-	Pass(ctx context.Context, list []report.Ahead) (int, error)
+	// stays the same, so nothing is counted. RaiseVersions skips stamps that are not the newest version
+	// or not pending, and versions that are not [report.Version.InReach], and returns how
+	// many it raised. A claim of the older version stays until it is settled.
+	RaiseVersions(ctx context.Context, list []report.Ahead) (int, error)
 
 	// Entries returns up to limit entries of kind with ids after the given one, tombstones
 	// included, in the byte order of their ids.
@@ -130,7 +130,7 @@ type Journal interface {
 	ReplaceDead(ctx context.Context, letter report.Stamp, c report.Change) (report.Stamp, error)
 
 	// DropDead gives up dead letters, and returns how many it found. It deletes their bodies;
-	// the index keeps what it has of their documents until the next delivery. Renew, RetryDead
+	// the index keeps what it has of their documents until the next delivery. Reissue, RetryDead
 	// and DropDead handle long lists in several transactions: beside an error, the number says
 	// how many were done.
 	DropDead(ctx context.Context, letters []report.Stamp) (int, error)
@@ -199,9 +199,9 @@ type Journal interface {
 	// all other calls, in any process, return report.ErrVerifying.
 	LockVerify(ctx context.Context, kind report.Kind) (done func(), err error)
 
-	// Line returns the id of the journal's lineage: the same for a journal, its backups and
+	// Lineage returns the id of the journal's lineage: the same for a journal, its backups and
 	// copies, and what is restored from them, and for no other journal.
-	Line() string
+	Lineage() string
 
 	// Ready returns nil if the journal can accept deliveries, and otherwise why not. It never
 	// waits.

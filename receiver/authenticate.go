@@ -38,7 +38,7 @@ func (r *Receiver) verified(d *delivery) bool {
 		p := r.unread(err)
 		r.logRejection(d, p.Reason)
 		if p.Reason == reasonBusy {
-			r.metrics.lost.WithLabelValues(string(d.kind), causeBusy).Inc()
+			r.metrics.notDurable.WithLabelValues(string(d.kind), causeBusy).Inc()
 		} else {
 			r.metrics.refusedFor("", p.Reason, 1)
 		}

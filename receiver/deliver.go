@@ -95,7 +95,7 @@ func (r *Receiver) accept(d *delivery, in contents, content []byte) {
 	}
 	if err != nil {
 		r.note(d, in.refused)
-		r.lose(d, err, "changes", len(out.Changes))
+		r.answerNotDurable(d, err, "changes", len(out.Changes))
 		return
 	}
 	if len(stamps) > 0 && stamps[0].ID != "" {
@@ -181,11 +181,11 @@ func (r *Receiver) decline(d *delivery, p *problem, list refusals, body []byte) 
 		return
 	}
 	if err != nil && out.Receipt != nil {
-		r.lose(d, err, "refused", list.total)
+		r.answerNotDurable(d, err, "refused", list.total)
 		return
 	}
 	if err != nil {
-		l := lossOf(err)
+		l := whyNotDurable(err)
 		r.logLimited(&r.rejections, d, l.level, "what was refused could not be kept: "+l.says, "refused", list.total, "error", err)
 	}
 	r.note(d, list)
@@ -221,7 +221,7 @@ func (r *Receiver) refuseUnread(d *delivery, p *problem, body []byte) {
 
 // busy answers a delivery for which there is no memory.
 func (r *Receiver) busy(d *delivery, p *problem) {
-	r.metrics.lost.WithLabelValues(string(d.kind), causeBusy).Inc()
+	r.metrics.notDurable.WithLabelValues(string(d.kind), causeBusy).Inc()
 	r.log.WarnContext(d.req.Context(), "delivery not accepted: too many large ones come at once", "kind", d.kind, "method", d.method)
 	r.answer(d, p)
 }

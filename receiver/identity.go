@@ -34,10 +34,10 @@ func (s *splitter) identify(r record, found *survey) (id string, stated bool, do
 			return l.text, true, ""
 		}
 	}
-	if len(seen) > 0 && found.known+len(found.places) > 0 {
+	if len(seen) > 0 && found.known+len(found.candidates) > 0 {
 		one := survey{}
 		for _, l := range seen {
-			one.places = append(one.places, &place{at: l.at, example: l.text, records: 1, sure: l.sure})
+			one.candidates = append(one.candidates, &candidate{at: l.at, example: l.text, records: 1, sure: l.sure})
 		}
 		return "", false, " " + one.says(s.kind)
 	}

@@ -181,12 +181,12 @@ const maxPlaces = 20
 // survey says where the records of a payload seem to state ids, where they have none at the
 // usual pointers.
 type survey struct {
-	known  int              // records with an id at the usual pointers
-	places []*place         // of the other records, in the order of appearance
-	at     jsontext.Pointer // the one place that is certain; empty where there is none, or several
+	known      int              // records with an id at the usual pointers
+	candidates []*candidate     // of the other records, in the order of appearance
+	at         jsontext.Pointer // the one place that is certain; empty where there is none, or several
 }
 
-type place struct {
+type candidate struct {
 	at       jsontext.Pointer
 	example  string
 	records  int
@@ -199,7 +199,7 @@ func (s *splitter) survey(body []byte) *survey { return s.surveyOf(s.list(body))
 
 func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 	found := new(survey)
-	byPlace := map[jsontext.Pointer]*place{}
+	byPlace := map[jsontext.Pointer]*candidate{}
 	conflict := false
 	var other otherIDs
 	seed, bodies := maphash.MakeSeed(), map[uint64]uint64{} // of the ids at found.at
@@ -217,15 +217,15 @@ func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 		}
 		sure := ""
 		likely := s.guess.likely(r)
-		if s.kind == report.Cities && len(found.places)+len(likely) == 0 {
+		if s.kind == report.Cities && len(found.candidates)+len(likely) == 0 {
 			code, _ := s.codeIn(r)
 			other.add(s.guess, r, code != "" || s.hasID(r))
 		}
 		for _, l := range likely {
 			p := byPlace[l.at]
-			if p == nil && len(found.places) < maxPlaces {
-				p = &place{at: l.at, example: l.text, sure: l.sure}
-				byPlace[l.at], found.places = p, append(found.places, p)
+			if p == nil && len(found.candidates) < maxPlaces {
+				p = &candidate{at: l.at, example: l.text, sure: l.sure}
+				byPlace[l.at], found.candidates = p, append(found.candidates, p)
 			}
 			if p != nil {
 				p.records++
@@ -252,8 +252,8 @@ func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 	if conflict || found.known > 0 {
 		found.at = ""
 	}
-	if found.known+len(found.places) == 0 {
-		found.places = other.places()
+	if found.known+len(found.candidates) == 0 {
+		found.candidates = other.candidates()
 	}
 	return found
 }
@@ -263,7 +263,7 @@ func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 // these cities would get in and the others not.
 type otherIDs struct {
 	records, codes int
-	members        []*place
+	members        []*candidate
 	values         []map[string]bool
 }
 
@@ -276,7 +276,7 @@ func (o *otherIDs) add(g *guesser, r record, coded bool) {
 	if o.records == 1 {
 		for _, m := range r.members[:min(len(r.members), maxNamesRead)] {
 			if n := g.vocabulary.Read(m.Name); len(o.members) < maxPlaces && (n.Unknown || n.Concepts&^(g.number|g.own) == 0) {
-				o.members = append(o.members, &place{at: jsontext.Pointer("").AppendToken(m.Name)})
+				o.members = append(o.members, &candidate{at: jsontext.Pointer("").AppendToken(m.Name)})
 				o.values = append(o.values, map[string]bool{})
 			}
 		}
@@ -301,8 +301,8 @@ func looksLikeID(text string) bool {
 	return len(text) <= 64 && strings.ContainsAny(text, "0123456789") && !strings.ContainsAny(text, " \t\n.:/,")
 }
 
-// places returns the members that look like ids, unless all records state a code, or none does.
-func (o *otherIDs) places() []*place {
+// candidates returns the members that look like ids, unless all records state a code, or none does.
+func (o *otherIDs) candidates() []*candidate {
 	if o.codes == 0 || o.codes == o.records {
 		return nil
 	}
@@ -311,15 +311,15 @@ func (o *otherIDs) places() []*place {
 
 // unclear reports whether the payload has to be refused: no record states an id that riskdex
 // would use, and something looks like one.
-func (v *survey) unclear() bool { return v.known == 0 && v.at == "" && len(v.places) > 0 }
+func (v *survey) unclear() bool { return v.known == 0 && v.at == "" && len(v.candidates) > 0 }
 
 // says returns a sentence about where ids may be and how to state that.
 func (v *survey) says(kind report.Kind) string {
 	var b strings.Builder
 	b.WriteString("These look like ids: ")
-	for i, p := range v.places {
+	for i, p := range v.candidates {
 		if i == maxSaid {
-			fmt.Fprintf(&b, ", and %d more", len(v.places)-i)
+			fmt.Fprintf(&b, ", and %d more", len(v.candidates)-i)
 			break
 		}
 		if i > 0 {
@@ -340,7 +340,7 @@ const maxSaid = 6
 
 // best returns the place that most records have, a certain one first.
 func (v *survey) best() string {
-	best := slices.MaxFunc(v.places, func(a, b *place) int {
+	best := slices.MaxFunc(v.candidates, func(a, b *candidate) int {
 		if a.sure != b.sure {
 			if a.sure {
 				return 1

@@ -20,7 +20,7 @@ const (
 type metrics struct {
 	deliveries *prometheus.CounterVec
 	refused    *prometheus.CounterVec
-	lost       *prometheus.CounterVec
+	notDurable *prometheus.CounterVec
 	mismatches *prometheus.CounterVec
 	unknown    *prometheus.CounterVec
 }
@@ -38,7 +38,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Help: "Deliveries, and records within deliveries, that the receiver refused.",
 		}, []string{"kind", "reason"}),
 	}
-	m.lost = prometheus.NewCounterVec(prometheus.CounterOpts{
+	m.notDurable = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "riskdex_deliveries_not_durable_total",
 		Help: "Deliveries answered with 503.",
 	}, []string{"kind", "cause"})
@@ -50,7 +50,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		Name: "riskdex_deletes_unknown_total",
 		Help: "Deletes of documents that are not there.",
 	}, []string{"kind"})
-	reg.MustRegister(m.deliveries, m.refused, m.lost, m.mismatches, m.unknown)
+	reg.MustRegister(m.deliveries, m.refused, m.notDurable, m.mismatches, m.unknown)
 	for _, kind := range append(report.Kinds(), "") {
 		for method, codes := range answers(kind) {
 			for _, code := range codes {
@@ -64,8 +64,8 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		for _, reason := range reasons() {
 			m.refused.WithLabelValues(string(kind), reason)
 		}
-		for _, cause := range lossCauses() {
-			m.lost.WithLabelValues(string(kind), cause)
+		for _, cause := range notDurableCauses() {
+			m.notDurable.WithLabelValues(string(kind), cause)
 		}
 	}
 	m.refused.WithLabelValues(noKind, reasonPath)

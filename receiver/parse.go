@@ -22,17 +22,17 @@ type call struct {
 
 // contents is what a body is parsed into.
 type contents struct {
-	changes []report.Change
-	places  []int     // positions of the changes in a POST
-	refused refusals  // records that are no changes
-	ownID   report.ID // stated by the record of a PUT
+	changes   []report.Change
+	positions []int     // positions of the changes in a POST
+	refused   refusals  // records that are no changes
+	ownID     report.ID // stated by the record of a PUT
 }
 
 // bodyParser makes changes of bodies, by the splitter of their kind. It may be used concurrently.
 type bodyParser map[report.Kind]*splitter
 
 // parse makes changes of a body that was read to its end. A problem means that the body as a
-// whole cannot be used; single records that are refused are in the contents. parse claims
+// whole cannot be used; single records that are refused are in the contents. parse reserves
 // memory for what it makes with grow.
 func (p bodyParser) parse(c call, body []byte, grow func(int64) error) (contents, *problem) {
 	if c.method == http.MethodDelete {
@@ -64,7 +64,7 @@ func (p bodyParser) parse(c call, body []byte, grow func(int64) error) (contents
 const (
 	recordMemory  = 512 // bytes for each record that is accepted, here and in the journal
 	memberMemory  = 128 // for each member of the object being parsed
-	recordsAtOnce = 64  // records for which memory is claimed at a time
+	recordsAtOnce = 64  // records for which memory is reserved at a time
 )
 
 // unbounded is the grow of bodies from an operator, which come one at a time.
@@ -99,7 +99,7 @@ func (p bodyParser) records(c call, body []byte, grow func(int64) error) (conten
 					return contents{}, noMemory(err)
 				}
 			}
-			in.changes, in.places = append(in.changes, change), append(in.places, n-1)
+			in.changes, in.positions = append(in.changes, change), append(in.positions, n-1)
 			continue
 		}
 		refusal.Position = n - 1

@@ -49,7 +49,7 @@ func (in contents) ambiguous(c call, change int) report.Refusal {
 	refusal := report.Refusal{Position: -1, ID: string(refused.ID), Reason: reasonAmbiguous, Body: refused.Body, Detail: fmt.Sprintf(
 		"Several cities state the code %q, so it is not known which of them is meant. Name the city by its id, or have all but one of them give the code up.", shortened(string(refused.ID)))}
 	if c.method == http.MethodPost {
-		refusal.Position = in.places[change]
+		refusal.Position = in.positions[change]
 	}
 	return refusal
 }

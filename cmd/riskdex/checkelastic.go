@@ -35,7 +35,7 @@ func (k *checker) elasticsearch(ctx context.Context, found journal.Inspection) {
 		return
 	}
 	e := &serverCheck{checker: k, client: client, indices: &indices.Indices{
-		Client: client, Prefix: k.c.IndexPrefix, Set: set, Line: found.Line, Log: slog.New(slog.DiscardHandler),
+		Client: client, Prefix: k.c.IndexPrefix, Set: set, Lineage: found.Line, Log: slog.New(slog.DiscardHandler),
 	}}
 	if !e.reach(ctx) {
 		return

@@ -85,13 +85,13 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 	registerClock(w.registry)
 	registerCertificate(w.registry, certificateIn(w.secured))
 	registerReadiness(w.registry, w.canAccept, w.journal.OldestWait)
-	w.indices = &indices.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Line: w.journal.Line(), Log: log}
+	w.indices = &indices.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Lineage: w.journal.Lineage(), Log: log}
 	indexing := c.indexerConfig()
 	indexing.Tracer, cfg.Tracer = tracer, tracer
 	if w.indexer, err = indexer.New(indexing, w.journal, w.set, w.indices, w.client, w.registry, log); err != nil {
 		return nil, err
 	}
-	w.coverage = verify.NewCoverage(verify.CoverageEvery, w.journal, w.index().Documents, w.index().refresh, w.indices.Foreign, w.registry, log)
+	w.coverage = verify.NewCoverage(verify.CoverageEvery, w.journal, w.index().Documents, w.index().refresh, w.indices.OwnedByOther, w.registry, log)
 	if c.ProbeEvery != 0 {
 		if w.searcher, err = newSearcher(w.set, w.indices, c.ProbeEvery, w.registry, log); err != nil {
 			return nil, err

@@ -82,8 +82,8 @@ func (emptyJournal) Ready() error { return nil }
 // OldestWait implements journal.Journal.
 func (emptyJournal) OldestWait() time.Duration { return 0 }
 
-// Line implements journal.Journal. It is the line of no journal.
-func (emptyJournal) Line() string { return "" }
+// Lineage implements journal.Journal. It is that of no journal.
+func (emptyJournal) Lineage() string { return "" }
 
 // Stats implements journal.Journal.
 func (emptyJournal) Stats(context.Context) (report.Stats, error) { return report.Stats{}, nil }

@@ -75,7 +75,7 @@ func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams)
 	if s.AdminListen != "" {
 		log = s.logger(io.err)
 	}
-	target := &indices.Indices{Client: client, Prefix: s.IndexPrefix, Set: set, Line: status.Line, Alone: true, Log: log}
+	target := &indices.Indices{Client: client, Prefix: s.IndexPrefix, Set: set, Lineage: status.Line, SingleProcess: true, Log: log}
 	f := &filling{
 		otherCluster: s, served: served, io: io, progress: newProgress(io.err), client: client, indices: target, documents: servedDocuments{of: map[report.Kind]int{}}, log: log,
 	}
@@ -87,7 +87,7 @@ func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams)
 		return fmt.Errorf("%s is the cluster that riskdex serve keeps up to date itself", redacted(s.To))
 	}
 	for _, kind := range report.Kinds() {
-		if err := target.CheckLine(ctx, kind); err != nil {
+		if err := target.CheckLineage(ctx, kind); err != nil {
 			return fmt.Errorf("%s: %w", redacted(s.To), err)
 		}
 	}

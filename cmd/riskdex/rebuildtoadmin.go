@@ -44,7 +44,7 @@ func (f *filling) listen(ctx context.Context, registry *prometheus.Registry) (*e
 		DeadLetters: followed, Receiver: followed, Rebuilder: rebuilder{f.indexer},
 		Status: admin.StatusParts{
 			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting, SearchFails: searchFailsIn(f.searcher), Lacking: f.clusters.lacking, Missing: f.clusters.missing, History: f.history,
-			Now: time.Now, Started: time.Now(), Process: journal.ProcessName(), Line: f.indices.Line, Follows: redacted(f.served.base),
+			Now: time.Now, Started: time.Now(), Process: journal.ProcessName(), Line: f.indices.Lineage, Follows: redacted(f.served.base),
 		},
 		Allow: allow, Log: f.log,
 	})

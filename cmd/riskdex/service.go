@@ -91,7 +91,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 			Journal: j, Index: w.index(), Waiting: x.Waiting,
 			Deliveries: w.last, History: s.history, Now: time.Now, Started: time.Now(),
 			BackupEvery: c.backupEvery(), Certificate: certificateIn(w.secured),
-			Process: journal.ProcessName(), Line: j.Line(), SearchFails: searchFailsIn(w.searcher), Lacking: w.coverage.Lacking, Missing: w.coverage.Missing, Taken: w.coverage.Taken, Probe: probeIn(w.prober, w.indices),
+			Process: journal.ProcessName(), Line: j.Lineage(), SearchFails: searchFailsIn(w.searcher), Lacking: w.coverage.Lacking, Missing: w.coverage.Missing, Taken: w.coverage.Taken, Probe: probeIn(w.prober, w.indices),
 		},
 		Allow: allow, MaxBody: w.maxBody, Log: log,
 	})

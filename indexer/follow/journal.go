@@ -277,9 +277,9 @@ func (j *Journal) ResendDeleted(_ context.Context, kind report.Kind, since time.
 	return 0, nil
 }
 
-// Pass implements indexer.Journal. The version of a document is not this journal's to choose, so
+// RaiseVersions implements indexer.Journal. The version of a document is not this journal's to choose, so
 // the cluster counts as refusing what it has a higher version of.
-func (j *Journal) Pass(_ context.Context, list []report.Ahead) (int, error) {
+func (j *Journal) RaiseVersions(_ context.Context, list []report.Ahead) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, a := range list {

@@ -80,7 +80,7 @@ func TestPassOfAnotherClaimIsIgnored(t *testing.T) {
 		}
 	}
 	pass := func(old report.Change, index report.Version) {
-		if _, err := j.Pass(t.Context(), []report.Ahead{{Stamp: report.Stamp{Key: old.Key, Version: old.Version}, Index: index}}); err != nil {
+		if _, err := j.RaiseVersions(t.Context(), []report.Ahead{{Stamp: report.Stamp{Key: old.Key, Version: old.Version}, Index: index}}); err != nil {
 			t.Fatal(err)
 		}
 	}

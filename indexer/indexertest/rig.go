@@ -119,7 +119,7 @@ func AssembleOf(t *testing.T, cfg indexer.Config, p Parts) *Rig {
 	if p.Prefix == "" {
 		p.Prefix = elastictest.Prefix(t)
 	}
-	r.Indices = &indices.Indices{Client: client, Prefix: p.Prefix, Set: set, Line: r.Journal.Line(), Log: log}
+	r.Indices = &indices.Indices{Client: client, Prefix: p.Prefix, Set: set, Lineage: r.Journal.Lineage(), Log: log}
 	r.Indexer, err = indexer.New(cfg, j, p.Documents, r.Indices, client, r.Registry, log)
 	require.NoError(t, err)
 	return r

@@ -50,7 +50,7 @@ func bubble(t *testing.T, path, url, prefix string, away time.Duration, test fun
 		require.NoError(t, err)
 		set, err := mappings.Builtin()
 		require.NoError(t, err)
-		r := &indexertest.Rig{T: t, Journal: j, Indices: &indices.Indices{Client: client, Prefix: prefix, Set: set, Line: j.Line(), Log: log}, Registry: prometheus.NewRegistry(), Direct: url}
+		r := &indexertest.Rig{T: t, Journal: j, Indices: &indices.Indices{Client: client, Prefix: prefix, Set: set, Lineage: j.Lineage(), Log: log}, Registry: prometheus.NewRegistry(), Direct: url}
 		cfg := indexer.DefaultConfig()
 		cfg.Probe = true
 		r.Indexer, err = indexer.New(cfg, j, set, r.Indices, client, r.Registry, log)

@@ -48,7 +48,7 @@ func findBody(age time.Duration) string {
 
 // find searches for the probe, which was accepted age ago.
 func (p *Prober) find(ctx context.Context, age time.Duration) (found foundProbe, err error) {
-	if p.foreign() {
+	if p.ownedByOther() {
 		return found, fmt.Errorf("search %s: %w", p.alias, report.ErrAnotherJournal)
 	}
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)

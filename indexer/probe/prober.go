@@ -41,22 +41,22 @@ func DefaultConfig() Config {
 // written again, because its version may be lost for good, such as in a dead letter; that does
 // not start a new measurement.
 type Prober struct {
-	cfg     Config
-	journal Journal
-	client  *elastic.Client
-	alias   string
-	foreign func() bool // another journal fills the index of the probe
-	log     *slog.Logger
-	seconds prometheus.Histogram
-	since   atomic.Pointer[time.Time] // when the current probe was accepted; nil if there is none
-	clock   atomic.Int32              // the Clock at the last probe that was found
+	cfg          Config
+	journal      Journal
+	client       *elastic.Client
+	alias        string
+	ownedByOther func() bool // another journal fills the index of the probe
+	log          *slog.Logger
+	seconds      prometheus.Histogram
+	since        atomic.Pointer[time.Time] // when the current probe was accepted; nil if there is none
+	clock        atomic.Int32              // the Clock at the last probe that was found
 }
 
 // Index knows the index of the probe.
 type Index interface {
 	Alias(kind report.Kind) string
-	// Foreign reports whether another journal fills the index, and has its own probe there.
-	Foreign(kind report.Kind) bool
+	// OwnedByOther reports whether another journal fills the index, and has its own probe there.
+	OwnedByOther(kind report.Kind) bool
 }
 
 // New returns a prober that does not run yet. It needs an indexer with Config.Probe on the same
@@ -66,7 +66,7 @@ func New(cfg Config, journal Journal, indices Index, client *elastic.Client, reg
 		return nil, fmt.Errorf("the times between two probes, and until one is written again, must be more than 0, not %v and %v", cfg.Every, cfg.Again)
 	}
 	p := &Prober{cfg: cfg, journal: journal, client: client, alias: indices.Alias(report.Probe), log: log}
-	p.foreign = func() bool { return indices.Foreign(report.Probe) }
+	p.ownedByOther = func() bool { return indices.OwnedByOther(report.Probe) }
 	p.seconds = prometheus.NewHistogram(histogram.Seconds("riskdex_searchable_seconds",
 		"Time from accepting a probe document until a search found it.", 10*time.Millisecond, 24*time.Hour))
 	unsearchable := prometheus.NewGaugeFunc(prometheus.GaugeOpts{

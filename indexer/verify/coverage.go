@@ -36,14 +36,14 @@ type CoverageJournal interface {
 // Counting the documents of the journal is expensive, so Coverage compares often only until all is
 // well.
 type Coverage struct {
-	journal CoverageJournal
-	indexed func(ctx context.Context, kind report.Kind) (int, error)
-	refresh func(ctx context.Context, kind report.Kind) error
-	foreign func(kind report.Kind) bool
-	every   time.Duration // from one comparison to the next, until all have been well
-	log     *slog.Logger
-	unknown *prometheus.GaugeVec
-	missed  *prometheus.GaugeVec
+	journal      CoverageJournal
+	indexed      func(ctx context.Context, kind report.Kind) (int, error)
+	refresh      func(ctx context.Context, kind report.Kind) error
+	ownedByOther func(kind report.Kind) bool
+	every        time.Duration // from one comparison to the next, until all have been well
+	log          *slog.Logger
+	unknown      *prometheus.GaugeVec
+	missed       *prometheus.GaugeVec
 
 	mu      sync.Mutex
 	lacking map[report.Kind]report.Lacking
@@ -69,7 +69,7 @@ const coverageShown = time.Minute
 func NewCoverage(every time.Duration, journal CoverageJournal, indexed func(context.Context, report.Kind) (int, error),
 	refresh func(context.Context, report.Kind) error, foreign func(report.Kind) bool, reg prometheus.Registerer, log *slog.Logger) *Coverage {
 	c := &Coverage{
-		journal: journal, indexed: indexed, refresh: refresh, foreign: foreign, every: every, log: log, unknown: UnknownDocuments(),
+		journal: journal, indexed: indexed, refresh: refresh, ownedByOther: foreign, every: every, log: log, unknown: UnknownDocuments(),
 		missed:  MissingDocuments(),
 		lacking: map[report.Kind]report.Lacking{}, missing: map[report.Kind]int{}, taken: map[report.Kind]int{},
 	}
@@ -195,7 +195,7 @@ func (k *compared) note(now had) (least had, known bool) {
 func (c *Coverage) compare(ctx context.Context, k *compared) (well bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
 	defer cancel()
-	if c.foreign(k.kind) {
+	if c.ownedByOther(k.kind) {
 		k.missed, k.past = 0, nil
 		c.tellMissing(k.kind, 0)
 		return false, nil // reported already

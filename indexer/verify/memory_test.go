@@ -100,12 +100,12 @@ func (m madeUp) Lookup(_ context.Context, _ report.Kind, ids []report.ID) ([]rep
 	return all, nil
 }
 
-func (m madeUp) Renew(context.Context, []report.Stamp) (int, error) { panic("not asked for") }
+func (m madeUp) Reissue(context.Context, []report.Stamp) (int, error) { panic("not asked for") }
 func (m madeUp) Append(context.Context, report.Delivery) ([]report.Stamp, error) {
 	panic("not asked for")
 }
-func (m madeUp) Alias(kind report.Kind) string              { return string(kind) }
-func (madeUp) CheckLine(context.Context, report.Kind) error { return nil }
+func (m madeUp) Alias(kind report.Kind) string                 { return string(kind) }
+func (madeUp) CheckLineage(context.Context, report.Kind) error { return nil }
 
 // RoundTrip answers as Elasticsearch would.
 func (m madeUp) RoundTrip(req *http.Request) (*http.Response, error) {

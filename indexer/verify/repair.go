@@ -46,7 +46,7 @@ func (r *verification) repair(ctx context.Context, found []report.VerifyFinding)
 		ids = append(ids, f.ID)
 	}
 	if len(renew) > 0 {
-		n, err := r.journal.Renew(ctx, renew)
+		n, err := r.journal.Reissue(ctx, renew)
 		if err != nil {
 			return fmt.Errorf("have %d documents sent again: %w", len(renew), err)
 		}

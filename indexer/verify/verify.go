@@ -19,8 +19,8 @@ type Journal interface {
 	Entries(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.Entry, error)
 	// Lookup returns the entries of those of ids that the journal knows, in no order.
 	Lookup(ctx context.Context, kind report.Kind, ids []report.ID) ([]report.Entry, error)
-	// Renew has settled documents sent again under a new version.
-	Renew(ctx context.Context, stamps []report.Stamp) (int, error)
+	// Reissue has settled documents sent again under a new version.
+	Reissue(ctx context.Context, stamps []report.Stamp) (int, error)
 	// Append accepts a delivery, all of it or nothing.
 	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
 	// LockVerify returns report.ErrVerifying while any process verifies kind. Otherwise
@@ -31,8 +31,8 @@ type Journal interface {
 // Aliases knows the index of each kind.
 type Aliases interface {
 	Alias(kind report.Kind) string
-	// CheckLine returns report.ErrAnotherJournal if another journal fills the index.
-	CheckLine(ctx context.Context, kind report.Kind) error
+	// CheckLineage returns report.ErrAnotherJournal if another journal fills the index.
+	CheckLineage(ctx context.Context, kind report.Kind) error
 }
 
 // Config bounds a verification. All values must be greater than zero.
@@ -165,7 +165,7 @@ func (r *verification) checkLine(ctx context.Context) error {
 	return backoff.Retry(func() error {
 		asking, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
 		defer cancel()
-		err := r.aliases.CheckLine(asking, r.kind)
+		err := r.aliases.CheckLineage(asking, r.kind)
 		if err == nil {
 			return nil
 		}

@@ -18,6 +18,8 @@ type shared struct {
 	accepted float64 // deliveries per second while Elasticsearch is down
 	p50, p99 float64 // ms to the acknowledgement meanwhile
 	indexed  float64 // documents per second, until all are in the index
+	riskdex  float64 // CPU of all processes for a delivery, in µs, while Elasticsearch is down
+	postgres float64 // that of PostgreSQL
 }
 
 // processes measures one, two and four processes with one PostgreSQL, in comparison with one
@@ -48,20 +50,20 @@ func (b *bench) processes(ctx context.Context) (err error) {
 		folder, err := os.MkdirTemp(dir, "journal-")
 		return filepath.Join(folder, "riskdex.db"), err
 	}
-	before, err := b.share(ctx, w, 1, file)
+	before, err := b.share(ctx, db, w, 1, file)
 	if err != nil {
 		return err
 	}
 	counts := []int{1, 2, 4}
 	var all []shared
 	for _, n := range counts {
-		one, err := b.share(ctx, w, n, db.schema)
+		one, err := b.share(ctx, db, w, n, db.schema)
 		if err != nil {
 			return err
 		}
 		all = append(all, one)
 	}
-	after, err := b.share(ctx, w, 1, file)
+	after, err := b.share(ctx, db, w, 1, file)
 	if err != nil {
 		return err
 	}
@@ -81,7 +83,8 @@ func (b *bench) processes(ctx context.Context) (err error) {
 }
 
 func mean(a, b shared) shared {
-	return shared{(a.accepted + b.accepted) / 2, (a.p50 + b.p50) / 2, (a.p99 + b.p99) / 2, (a.indexed + b.indexed) / 2}
+	return shared{(a.accepted + b.accepted) / 2, (a.p50 + b.p50) / 2, (a.p99 + b.p99) / 2, (a.indexed + b.indexed) / 2,
+		(a.riskdex + b.riskdex) / 2, (a.postgres + b.postgres) / 2}
 }
 
 func (s shared) results(name string) []result {
@@ -90,16 +93,18 @@ func (s shared) results(name string) []result {
 		told(name+": median", s.p50, "ms"),
 		told(name+": 99th percentile", s.p99, "ms"),
 		told(name+": indexed", s.indexed, "documents/s"),
+		told(name+": CPU of riskdex", s.riskdex, "µs/delivery"),
+		told(name+": CPU of PostgreSQL", s.postgres, "µs/delivery"),
 	}
 }
 
 // share measures n processes with one journal, which is a new one for each measurement.
-func (b *bench) share(ctx context.Context, w *workload, n int, journal func(context.Context) (string, error)) (s shared, err error) {
+func (b *bench) share(ctx context.Context, db *database, w *workload, n int, journal func(context.Context) (string, error)) (s shared, err error) {
 	name, err := journal(ctx)
 	if err != nil {
 		return s, err
 	}
-	if s, err = b.shareAway(ctx, w, n, name); err != nil {
+	if s, err = b.shareAway(ctx, db, w, n, name); err != nil {
 		return s, err
 	}
 	if name, err = journal(ctx); err == nil {
@@ -109,17 +114,40 @@ func (b *bench) share(ctx context.Context, w *workload, n int, journal func(cont
 }
 
 // shareAway measures deliveries while Elasticsearch is down.
-func (b *bench) shareAway(ctx context.Context, w *workload, n int, journal string) (s shared, err error) {
+func (b *bench) shareAway(ctx context.Context, db *database, w *workload, n int, journal string) (s shared, err error) {
 	group, err := b.group(ctx, n, journal, nowhere)
 	if err != nil {
 		return s, err
 	}
 	deliveries := b.scale(40_000, 4_000)
+	before, err := group.processor()
+	if err != nil {
+		return s, err
+	}
+	databaseBefore, err := db.processor(ctx)
+	if err != nil {
+		return s, err
+	}
 	took, acks, err := load{addresses: group.addresses(), workload: w, deliveries: deliveries}.send(ctx)
 	if err != nil {
 		return s, err
 	}
-	s = shared{accepted: perSecond(deliveries, took), p50: ms(acks.at(0.5)), p99: ms(acks.at(0.99))}
+	after, err := group.processor()
+	if err != nil {
+		return s, err
+	}
+	databaseAfter, err := db.processor(ctx)
+	if err != nil {
+		return s, err
+	}
+	spent := time.Duration(0)
+	for pid, processor := range databaseAfter {
+		spent += processor - databaseBefore[pid]
+	}
+	s = shared{
+		accepted: perSecond(deliveries, took), p50: ms(acks.at(0.5)), p99: ms(acks.at(0.99)),
+		riskdex: 1000 * ms(after-before) / float64(deliveries), postgres: 1000 * ms(spent) / float64(deliveries),
+	}
 	return s, group.end(ctx)
 }
 
@@ -181,6 +209,18 @@ func (g group) addresses() (all []string) {
 	return all
 }
 
+// processor returns the CPU time of all processes.
+func (g group) processor() (sum time.Duration, err error) {
+	for _, r := range g {
+		one, err := r.processor()
+		if err != nil {
+			return 0, err
+		}
+		sum += one
+	}
+	return sum, nil
+}
+
 func (g group) end(ctx context.Context) (err error) {
 	for _, r := range g {
 		err = errors.Join(err, r.end(ctx))
@@ -211,6 +251,25 @@ func startDatabase(ctx context.Context) (db *database, stop func() error, err er
 		return nil, nil, errors.Join(err, stop())
 	}
 	return &database{conn: conn, url: server.URL()}, stop, nil
+}
+
+// processor returns the CPU time of each process of the server but the one that starts the others.
+func (db *database) processor(ctx context.Context) (map[int]time.Duration, error) {
+	rows, err := db.conn.Query(ctx, "SELECT pid FROM pg_stat_activity")
+	if err != nil {
+		return nil, fmt.Errorf("ask PostgreSQL for its processes: %w", err)
+	}
+	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	if err != nil {
+		return nil, fmt.Errorf("ask PostgreSQL for its processes: %w", err)
+	}
+	all := map[int]time.Duration{}
+	for _, pid := range pids {
+		if all[pid], err = processorOf(pid); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // schema creates an empty schema for a journal, drops the previous one, and returns the URL

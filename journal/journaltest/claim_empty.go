@@ -66,7 +66,7 @@ func testClaimAfterNone(t *testing.T, h *harness) {
 	h.settle(t, c, report.Indexed)
 	c = wait("Resend", again(func() (int, error) { return report.ResendAll(ctx, h, report.Advisories) }))
 	h.settle(t, c, report.Indexed)
-	c = wait("Renew", again(func() (int, error) { return h.Renew(ctx, stamp()) }))
+	c = wait("Reissue", again(func() (int, error) { return h.Reissue(ctx, stamp()) }))
 	h.settle(t, c, report.Indexed)
 	h.append(t, remove(report.Advisories, "1"))
 	h.settle(t, h.claimOne(t, report.Advisories), report.Deleted)

@@ -79,8 +79,8 @@ func operate(t *testing.T, h *harness, sent, over <-chan struct{}) (retried int)
 			for _, e := range h.entries(t, report.Advisories, "", 3) {
 				renew = append(renew, e.Stamp)
 			}
-			if _, err := h.Renew(ctx, renew); err != nil {
-				t.Errorf("Renew: %v", err)
+			if _, err := h.Reissue(ctx, renew); err != nil {
+				t.Errorf("Reissue: %v", err)
 			}
 		}
 		var letters []report.Stamp

@@ -266,8 +266,8 @@ func testFeedModel(t *testing.T, open Open) {
 				for _, e := range h.entries(r, kind, "", 100) {
 					list = append(list, e.Stamp)
 				}
-				if _, err := h.Renew(context.Background(), list); err != nil {
-					r.Fatalf("Renew: %v", err)
+				if _, err := h.Reissue(context.Background(), list); err != nil {
+					r.Fatalf("Reissue: %v", err)
 				}
 			},
 			"much later": func(r *rapid.T) {

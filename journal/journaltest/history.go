@@ -228,7 +228,7 @@ func testHistoryResent(t *testing.T, h *harness) {
 	h.tells(t, key, "index settled +1..")
 	h.append(t, advisory("1", "two"))
 	e = h.entries(t, key.Kind, "", 1)[0]
-	if n, err := h.Pass(t.Context(), []report.Ahead{{Stamp: e.Stamp, Index: e.Version + 1000}}); n != 1 || err != nil {
+	if n, err := h.RaiseVersions(t.Context(), []report.Ahead{{Stamp: e.Stamp, Index: e.Version + 1000}}); n != 1 || err != nil {
 		t.Fatalf("passed %d, %v", n, err)
 	}
 	h.indexAll(t, key.Kind)

@@ -13,7 +13,7 @@ import (
 var lifecycleTests = []test{
 	{"a new journal is empty and ready", testEmpty},
 	{"everything is an error once closed", testClosed},
-	{"a journal keeps its lineage", testLine},
+	{"a journal keeps its lineage", testLineage},
 	{"only one process at a time verifies a kind", testLockVerify},
 }
 
@@ -42,17 +42,17 @@ func testEmpty(t *testing.T, h *harness) {
 	}
 }
 
-func testLine(t *testing.T, h *harness) {
-	line := h.Line()
+func testLineage(t *testing.T, h *harness) {
+	line := h.Lineage()
 	if len(line) < 26 { // 128 bits in base 32
 		t.Errorf("the line is %q, want 128 bits in base 32", line)
 	}
 	h.reopen(t)
-	if h.Line() != line {
-		t.Errorf("the line is %s after a restart, and was %s", h.Line(), line)
+	if h.Lineage() != line {
+		t.Errorf("the line is %s after a restart, and was %s", h.Lineage(), line)
 	}
 	other := h.other(t)
-	if other.Line() == line {
+	if other.Lineage() == line {
 		t.Errorf("another journal has the same line, %s", line)
 	}
 }
@@ -100,7 +100,7 @@ func testClosed(t *testing.T, h *harness) {
 		"Claim":        func() error { _, err := h.Claim(ctx, report.Advisories, 1, 1); return err },
 		"Settle":       func() error { return h.Settle(ctx, nil) },
 		"Resend":       func() error { _, err := report.ResendAll(ctx, h, report.Advisories); return err },
-		"Renew":        func() error { _, err := h.Renew(ctx, []report.Stamp{stamp}); return err },
+		"Reissue":      func() error { _, err := h.Reissue(ctx, []report.Stamp{stamp}); return err },
 		"Note":         func() error { return h.Note(ctx, "a", "b") },
 		"Documents":    func() error { _, err := h.Documents(ctx, report.Advisories); return err },
 		"Entries":      func() error { _, err := h.Entries(ctx, report.Advisories, "", 1); return err },

@@ -24,7 +24,7 @@ func testNotes(t *testing.T, h *harness) {
 		}
 	}
 	wants(nil)
-	line := h.Line()
+	line := h.Lineage()
 	long := strings.Repeat("ä", 1000)
 	note("line", "of its own")
 	note("verified:cities", "12 3")
@@ -33,7 +33,7 @@ func testNotes(t *testing.T, h *harness) {
 	wants(want)
 	h.reopen(t)
 	wants(want)
-	if h.Line() != line {
+	if h.Lineage() != line {
 		t.Error("a note of that name has changed the line")
 	}
 	note("verified:cities", "")

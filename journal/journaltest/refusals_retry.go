@@ -113,7 +113,7 @@ func testRetryRefusedAfterResend(t *testing.T, h *harness) {
 			o := map[report.ID]report.Outcome{"dead": report.Dead, "settled": report.Indexed}[c.ID]
 			h.settle(t, c, o)
 			h.RetryDead(t.Context(), []report.Stamp{{Key: c.Key, Version: c.Version}})
-			h.Renew(t.Context(), []report.Stamp{{Key: c.Key, Version: c.Version}})
+			h.Reissue(t.Context(), []report.Stamp{{Key: c.Key, Version: c.Version}})
 		}
 	}
 	h.reopen(t)

@@ -76,7 +76,7 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 	}
 	var ids [][]byte
 	if err == nil {
-		ids = choose(seen.free, j.turns.Order(kind), int64(maxBytes))
+		ids = choose(seen.free, j.order.Next(kind), int64(maxBytes))
 	}
 	if err == nil && len(ids) == 0 && maxChanges > 0 {
 		var wait *int64
@@ -94,7 +94,7 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 		rollback(conn.Conn())
 		return nil, nil, err
 	}
-	j.turns.Claimed(kind, changes)
+	j.order.Gave(kind, changes)
 	return changes, damaged, nil
 }
 
@@ -154,7 +154,7 @@ func (j *Journal) nextDue(ctx context.Context, conn *pgx.Conn, kind report.Kind)
 func (j *Journal) mayClaim(kind report.Kind, me int64, seen lockedRows) error {
 	switch {
 	case !seen.alive:
-		j.member.soon.Notify() // to be registered anew
+		j.member.heartbeatNow.Notify() // to be registered anew
 		return errTakenForDead
 	case seen.holder == me:
 		return nil

@@ -54,7 +54,7 @@ func (l lookup) Find(k report.Key) (*commit.Row, error) {
 	var state int16
 	var code []byte
 	err := l.tx.QueryRow(l.ctx, "SELECT version, op, state, code, kept, alone FROM documents WHERE kind = $1 AND id = $2", string(k.Kind), []byte(k.ID)).
-		Scan(&r.Version, &op, &state, &code, &r.Kept, &r.Alone)
+		Scan(&r.Version, &op, &state, &code, &r.Kept, &r.CodeOnly)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}

@@ -75,7 +75,7 @@ func (j *Journal) horizon(ctx context.Context) (v report.Version, err error) {
 // feedID returns the id of the feed. It changes when the tables are created anew, and with each
 // failover or recovery to an earlier time, since the last commits may be lost then.
 func (j *Journal) feedID(ctx context.Context) (string, error) {
-	text := fmt.Appendf(nil, "%s %d", j.line, uint32(j.keys.class))
+	text := fmt.Appendf(nil, "%s %d", j.lineage, uint32(j.keys.class))
 	for _, query := range []string{
 		"SELECT system_identifier::text FROM pg_control_system()",
 		"SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8)", // the timeline

@@ -55,7 +55,7 @@ func inspectTables(ctx context.Context, tx pgx.Tx, i *journal.Inspection) error 
 		return err
 	}
 	if version >= 2 { // those that are older have no line
-		if i.Line, err = readLine(ctx, tx); err != nil {
+		if i.Line, err = readLineage(ctx, tx); err != nil {
 			return err
 		}
 	}

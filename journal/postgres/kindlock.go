@@ -149,7 +149,7 @@ func (j *Journal) UnlockKind(kind report.Kind) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.locks, kind)
-	m.soon.Notify()
+	m.heartbeatNow.Notify()
 }
 
 // unlockUnwanted gives back the locks that are not wanted any longer.

@@ -62,7 +62,7 @@ func TestLateDeliveriesAreNotTaken(t *testing.T) {
 		return err
 	}}
 	stays := make(chan error, 1)
-	j.carryOut([]*commit.Request{r, hungUp, {Ctx: t.Context(), Done: stays, Versions: 1, Run: func(tx *commit.Transaction) error {
+	j.execute([]*commit.Request{r, hungUp, {Ctx: t.Context(), Done: stays, Versions: 1, Run: func(tx *commit.Transaction) error {
 		_, err := tx.Append(committest.Put("2", "{}"), j.opt)
 		return err
 	}}})

@@ -21,10 +21,10 @@ type member struct {
 	connections string       // the name of its connections, which no other process uses
 	me          atomic.Int64 // its id; a new one after it was taken for dead
 
-	mu    sync.Mutex
-	known map[report.Kind]int64 // generations of the locks of kinds, as far as this process has seen them
-	locks map[report.Kind]bool  // that it wants to have
-	soon  commit.Signal         // triggers the next heartbeat
+	mu           sync.Mutex
+	known        map[report.Kind]int64 // generations of the locks of kinds, as far as this process has seen them
+	locks        map[report.Kind]bool  // that it wants to have
+	heartbeatNow commit.Signal         // triggers the next heartbeat
 
 	heard, judges time.Time // when it last reached the journal, and from when on it may take others for dead
 }
@@ -42,8 +42,8 @@ func (j *Journal) register(ctx context.Context, q interface {
 	m := &j.member
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.soon == nil {
-		m.soon = commit.NewSignal()
+	if m.heartbeatNow == nil {
+		m.heartbeatNow = commit.NewSignal()
 	}
 	if m.known == nil {
 		m.known = map[report.Kind]int64{} // and what it knew it still knows: another may have had a kind meanwhile
@@ -62,7 +62,7 @@ func (j *Journal) heartbeat(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-j.member.soon:
+		case <-j.member.heartbeatNow:
 		case <-ticker.C:
 			j.idle.invalidateAll()
 		}

@@ -39,7 +39,7 @@ func TestCitiesOfBeforeAreAdopted(t *testing.T) {
 // TestProcessesShareTheLine of their journal.
 func TestProcessesShareTheLine(t *testing.T) {
 	_, both := processes(t, 2, silent())
-	if len(both[0].Line()) < 26 || both[0].Line() != both[1].Line() {
-		t.Errorf("the lines are %s and %s", both[0].Line(), both[1].Line())
+	if len(both[0].Lineage()) < 26 || both[0].Lineage() != both[1].Lineage() {
+		t.Errorf("the lines are %s and %s", both[0].Lineage(), both[1].Lineage())
 	}
 }

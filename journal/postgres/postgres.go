@@ -30,15 +30,15 @@ import (
 type Journal struct {
 	commit.Requests
 	commit.Histories
-	opt   journal.Options
-	queue *commit.Queue
-	clock clock
-	pace  pace
-	pool  *pgxpool.Pool
-	keys  lockKeys
-	line  string
-	ended chan struct{} // closed when run has returned
-	close func() error  // runs once
+	opt     journal.Options
+	queue   *commit.Queue
+	clock   clock
+	pace    pace
+	pool    *pgxpool.Pool
+	keys    lockKeys
+	lineage string
+	ended   chan struct{} // closed when run has returned
+	close   func() error  // runs once
 
 	open       context.Context // ends with Close
 	end        context.CancelFunc
@@ -50,9 +50,9 @@ type Journal struct {
 	committed commit.Broadcast // told with what changes documents, here and in other processes
 	notify    *notifier
 
-	reading   sync.Mutex       // held by the one Claim that reads
-	uncertain []uncertainClaim // of the holder of reading
-	turns     commit.Turns     // of the holder of reading
+	reading   sync.Mutex        // held by the one Claim that reads
+	uncertain []uncertainClaim  // of the holder of reading
+	order     commit.ClaimOrder // of the holder of reading
 
 	used    atomic.Int64          // bytes, as last measured
 	failure atomic.Pointer[error] // why it cannot be written; nil when it can
@@ -112,14 +112,14 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	}
 	j := &Journal{
 		member: member{connections: cfg.ConnConfig.RuntimeParams["application_name"]},
-		clock:  clock{injected: opt.Now}, pace: pace, ended: make(chan struct{}), turns: commit.Turns{},
+		clock:  clock{injected: opt.Now}, pace: pace, ended: make(chan struct{}), order: commit.ClaimOrder{},
 		stalls: newStallDetector(),
 	}
 	opt = commit.WithDefaults(opt)
 	j.idle = newIdleCache(opt.Now)
 	j.opt, j.queue = opt, commit.NewQueue()
 	j.queue.Concurrent = true
-	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.lacks, Contents: j.readContents})
+	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Contents: j.readContents})
 	j.Histories = commit.NewHistories(j.inPast)
 	j.close = sync.OnceValue(j.shutDown)
 	if j.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
@@ -198,7 +198,7 @@ func (j *Journal) enter(ctx context.Context, log *slog.Logger) error {
 	if j.keys, err = readLockKeys(ctx, conn.Conn()); err != nil {
 		return err
 	}
-	if j.line, err = readLine(ctx, conn.Conn()); err != nil {
+	if j.lineage, err = readLineage(ctx, conn.Conn()); err != nil {
 		return err
 	}
 	other, err := j.pool.Acquire(ctx)
@@ -216,11 +216,11 @@ func (j *Journal) enter(ctx context.Context, log *slog.Logger) error {
 	return j.register(ctx, conn.Conn())
 }
 
-// Line implements Journal.
-func (j *Journal) Line() string { return j.line }
+// Lineage implements Journal.
+func (j *Journal) Lineage() string { return j.lineage }
 
-// lacks compares the size of the tables, as last measured, with the limit.
-func (j *Journal) lacks(n commit.Quota) error {
+// quotaError compares the size of the tables, as last measured, with the limit.
+func (j *Journal) quotaError(n commit.Quota) error {
 	if used := j.used.Load(); n == commit.FullQuota && j.opt.MaxBytes > 0 && used >= j.opt.MaxBytes {
 		return fmt.Errorf("%w: its tables take %d bytes, and may take %d; drop what is not needed, or raise the limit", journal.ErrNoRoom, used, j.opt.MaxBytes)
 	}
@@ -235,7 +235,7 @@ func (j *Journal) Ready() error {
 	if err := j.failure.Load(); err != nil {
 		return *err
 	}
-	return cmp.Or(j.lacks(commit.FullQuota), j.queue.Stalled())
+	return cmp.Or(j.quotaError(commit.FullQuota), j.queue.Stalled())
 }
 
 // Close implements Journal. What this process has claimed can be claimed by others at

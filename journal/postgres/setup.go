@@ -122,7 +122,7 @@ func upgradeTables(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, schema2); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "INSERT INTO ids VALUES ('line', $1)", commit.NewLine()); err != nil {
+		if _, err := tx.Exec(ctx, "INSERT INTO ids VALUES ('line', $1)", commit.NewLineageID()); err != nil {
 			return err
 		}
 	}
@@ -168,7 +168,7 @@ func upgradeTables(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-func readLine(ctx context.Context, q interface {
+func readLineage(ctx context.Context, q interface {
 	QueryRow(context.Context, string, ...any) pgx.Row
 }) (line string, err error) {
 	if err := q.QueryRow(ctx, "SELECT value FROM ids WHERE name = 'line'").Scan(&line); err != nil {

@@ -49,8 +49,8 @@ type store struct {
 	past    []pastRow // rows to be added to the history
 	reached []reached // versions that reached the index after they were replaced
 
-	late []report.Key // looked up out of the order of locks
-	of   map[*commit.Row]*row
+	outOfOrder []report.Key // looked up out of the order of locks
+	of         map[*commit.Row]*row
 }
 
 var _ commit.Store = (*store)(nil)
@@ -85,7 +85,7 @@ func (s *store) scanRow(r pgx.Rows) error {
 	var crc int64
 	var state int16
 	if err := r.Scan(&kind, &id, &p.Version, &p.origin, &op, &state, &code, &p.AcceptedAt, &p.WaitedAt,
-		&p.endedAt, &p.freeAt, &p.holder, &p.claimed, &crc, &p.bytes, &p.trace, &errorType, &reason, &p.Kept, &p.Alone); err != nil {
+		&p.endedAt, &p.freeAt, &p.holder, &p.claimed, &crc, &p.bytes, &p.trace, &errorType, &reason, &p.Kept, &p.CodeOnly); err != nil {
 		return err
 	}
 	p.key = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}
@@ -94,7 +94,7 @@ func (s *store) scanRow(r pgx.Rows) error {
 	if p.HasCode() {
 		p.was = codedAs{p.Code, p.Op}
 	}
-	p.Foreign = p.holder < 0 || p.claimed != 0 && p.holder != s.me
+	p.ClaimedElsewhere = p.holder < 0 || p.claimed != 0 && p.holder != s.me
 	s.know(&p)
 	return nil
 }
@@ -147,7 +147,7 @@ func (s *store) Find(k report.Key) (*commit.Row, error) {
 	p, ok := s.rows[k]
 	if !ok {
 		keys := []report.Key{k}
-		s.late = append(s.late, k)
+		s.outOfOrder = append(s.outOfOrder, k)
 		rows, err := s.tx.Query(s.ctx, lookupRows+" NOWAIT", lookupArgs(keys)...)
 		if err := s.readRows(rows, err, keys); err != nil {
 			return nil, fmt.Errorf("look up %s %q: %w", k.Kind, k.ID, err)
@@ -311,7 +311,7 @@ func (s *store) Mark(r *commit.Row) error {
 	return nil
 }
 
-func (s *store) Renew(r *commit.Row, v report.Version, crc uint32) error {
+func (s *store) Reissue(r *commit.Row, v report.Version, crc uint32) error {
 	p := s.change(r)
 	p.Version, p.crc, p.origin = v, crc, 0
 	if p.State == commit.StateDone {
@@ -479,7 +479,7 @@ func columnsOf(rows []*row, body bool) []any {
 		for column, v := range []int64{int64(p.Version), int64(p.origin), p.AcceptedAt, p.WaitedAt, p.endedAt, p.freeAt, p.holder, p.claimed, int64(p.crc), p.bytes, int64(p.Kept)} {
 			numbers[column][i] = v
 		}
-		alone[i] = p.Alone
+		alone[i] = p.CodeOnly
 	}
 	args := []any{kind, id, numbers[0], numbers[1], op, state, code, numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7],
 		numbers[8], numbers[9], trace, errorType, reason, numbers[10], alone}

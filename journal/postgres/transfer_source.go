@@ -92,7 +92,7 @@ func (s *transferSource) Head(ctx context.Context) (h transfer.Head, err error) 
 	if err := s.tx.QueryRow(ctx, "SELECT "+commit.LossColumns).Scan(h.Loss.ScanTargets()...); err != nil {
 		return h, err
 	}
-	if h.Line, err = readLine(ctx, s.tx); err != nil {
+	if h.Line, err = readLineage(ctx, s.tx); err != nil {
 		return h, err
 	}
 	rows, err := s.tx.Query(ctx, sumTotals)
@@ -146,7 +146,7 @@ func (s *transferSource) documentsOf(ctx context.Context, kind string) iter.Seq2
 		var state int16
 		var id, code, trace, errorType, reason []byte
 		err = rows.Scan((*string)(&d.Kind), &id, (*int64)(&d.Version), (*int64)(&d.Origin), (*string)(&d.Op), &state, &code, &at,
-			&d.WaitedAt, &d.EndedAt, &d.CRC, &trace, &errorType, &reason, &d.Body, (*int64)(&d.Kept), &d.Alone)
+			&d.WaitedAt, &d.EndedAt, &d.CRC, &trace, &errorType, &reason, &d.Body, (*int64)(&d.Kept), &d.CodeOnly)
 		d.ID, d.State, d.Code, d.AcceptedAt = report.ID(id), int64(state), string(code), commit.FromMicro(at)
 		d.Trace, d.ErrorType, d.Reason, d.Body = string(trace), string(errorType), string(reason), orNil(d.Body)
 		last = d.ID

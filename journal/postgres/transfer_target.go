@@ -76,7 +76,7 @@ func (t *transferTarget) Write(ctx context.Context, head transfer.Head, document
 				"have the publisher deliver it again to a riskdex on this journal, or restore a backup", d.Kind, d.ID, d.Kind, d.Op, d.State)
 		}
 		return []any{string(d.Kind), []byte(d.ID), int64(d.Version), int64(d.Origin), string(d.Op), int16(d.State), []byte(d.Code), d.AcceptedAt.UnixMicro(),
-			d.WaitedAt, d.EndedAt, d.CRC, orNil([]byte(d.Trace)), []byte(d.ErrorType), []byte(d.Reason), d.Body, int64(d.Kept), d.Alone, int64(0), int64(0), int64(0), int64(len(d.Body))}, nil
+			d.WaitedAt, d.EndedAt, d.CRC, orNil([]byte(d.Trace)), []byte(d.ErrorType), []byte(d.Reason), d.Body, int64(d.Kept), d.CodeOnly, int64(0), int64(0), int64(0), int64(len(d.Body))}, nil
 	}))
 	if err == nil {
 		err = t.copyFrom(ctx, "refusals", copyRefusalColumns+", folded", rowsOf(refusals, func(r transfer.Refusal) ([]any, error) {

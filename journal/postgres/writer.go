@@ -36,12 +36,12 @@ func (j *Journal) run() {
 			return
 		}
 		if len(group) == 0 || !j.queue.GoesApart(group[0]) {
-			j.carryOut(group)
+			j.execute(group)
 			continue
 		}
 		apart.Go(func() {
 			defer j.queue.EndApart()
-			j.carryOut(group)
+			j.execute(group)
 			if j.failure.Load() != nil {
 				failed.Notify()
 			}
@@ -49,8 +49,8 @@ func (j *Journal) run() {
 	}
 }
 
-// carryOut executes a group and answers every request of it. An empty group is a test write.
-func (j *Journal) carryOut(all []*commit.Request) {
+// execute executes a group and answers every request of it. An empty group is a test write.
+func (j *Journal) execute(all []*commit.Request) {
 	group := commit.DropLate(all, j.isLate)
 	if len(group) == 0 && len(all) > 0 {
 		return
@@ -60,7 +60,7 @@ func (j *Journal) carryOut(all []*commit.Request) {
 	j.queue.PutBack(stay)
 	switch {
 	case errors.Is(err, errLate):
-		j.carryOut(group)
+		j.execute(group)
 		return
 	case err == nil:
 		if j.failure.Swap(nil) != nil {
@@ -69,7 +69,7 @@ func (j *Journal) carryOut(all []*commit.Request) {
 		}
 	case classify(err) == commit.FaultRequest && len(group) > 1:
 		for i := range group {
-			j.carryOut(group[i : i+1])
+			j.execute(group[i : i+1])
 			j.queue.KeepOrder(group[i:i+1], group[i+1:])
 		}
 		return
@@ -169,7 +169,7 @@ func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, locks 
 	conn := pooled.Conn()
 	tx, s, before, err := j.begin(ctx, conn, group, locks)
 	if err == nil {
-		stay, err = tx.CarryOut(group)
+		stay, err = tx.Execute(group)
 	}
 	if err == nil && j.anyLate(group) {
 		err = errLate
@@ -180,7 +180,7 @@ func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, locks 
 	if err != nil {
 		s.giveUp(conn)
 		pooled.Release()
-		return nil, s.late, err
+		return nil, s.outOfOrder, err
 	}
 	pooled.Release()
 	j.announce(tx)

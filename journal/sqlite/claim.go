@@ -72,14 +72,14 @@ func (j *Journal) claim(e *engine, kind report.Kind, maxChanges, maxBytes int) (
 		return t, err
 	}
 	t, err = j.decide(e, documents, commit.NewBudget(int64(maxBytes)))
-	c.turns.Claimed(kind, t.changes)
+	c.order.Gave(kind, t.changes)
 	return t, err
 }
 
 // readFree reads what may be claimed. The caller holds claims.reading.
 func (j *Journal) readFree(e *engine, kind report.Kind, maxChanges, maxBytes int) ([]document, error) {
 	c, now := j.claims, j.opt.Now()
-	keys, err := e.candidates(kind, maxChanges, c.turns.Order(kind), func(k report.Key) bool { return c.free(k, now) })
+	keys, err := e.candidates(kind, maxChanges, c.order.Next(kind), func(k report.Key) bool { return c.free(k, now) })
 	if err != nil {
 		return nil, err
 	}

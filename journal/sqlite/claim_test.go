@@ -25,7 +25,7 @@ func TestClaimSeesWhatIsCommittedMeanwhile(t *testing.T) {
 	defer c.reading.Unlock()
 	c.begin(report.Advisories)
 	defer c.end(false)
-	keys, err := j.e.candidates(report.Advisories, 10, j.claims.turns.Order(report.Advisories), func(report.Key) bool { return true })
+	keys, err := j.e.candidates(report.Advisories, 10, j.claims.order.Next(report.Advisories), func(report.Key) bool { return true })
 	if err != nil || len(keys) != 3 {
 		t.Fatalf("candidates %v, %v", keys, err)
 	}

@@ -18,8 +18,8 @@ import (
 type claims struct {
 	// reading is held by the one Claim that reads. Taken before commit.
 	reading sync.Mutex
-	// turns is only for the holder of reading.
-	turns commit.Turns
+	// order is only for the holder of reading.
+	order commit.ClaimOrder
 
 	// commit is held by the writer from before each COMMIT until it is noted
 	// here, and by a Claim while it decides. Taken before mu.
@@ -43,7 +43,7 @@ type claims struct {
 
 func newClaims(now func() time.Time) *claims {
 	return &claims{
-		turns:    commit.Turns{},
+		order:    commit.ClaimOrder{},
 		claimed:  map[report.Key]commit.Claim{},
 		deferred: map[report.Key]commit.Deferral{},
 		idle:     commit.NewIdleCache(),

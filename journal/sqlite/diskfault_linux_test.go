@@ -35,7 +35,7 @@ func openOn(t *testing.T, d *disktest.Disk) *sender {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.probeEvery = 5 * time.Millisecond
+	j.testWriteEvery = 5 * time.Millisecond
 	go j.run()
 	t.Cleanup(func() { _ = j.Close() })
 	return &sender{Journal: j}

@@ -78,7 +78,7 @@ func setMaxPages(t *testing.T, j *Journal, pages string) {
 // resumes when there is space.
 func TestFullDisk(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
-	j.probeEvery = time.Hour
+	j.testWriteEvery = time.Hour
 	if _, _, err := j.commit([]*commit.Request{{Run: func(tx *commit.Transaction) error { _, err := tx.Append(committest.Put("1", "old"), j.opt); return err }}}); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestFullDisk(t *testing.T) {
 // again, also after an error that required opening the database again.
 func TestReadyComesBack(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
-	j.probeEvery = time.Millisecond
+	j.testWriteEvery = time.Millisecond
 	before := j.e
 	start(t, j)
 	mustAppend(t, j, committest.Put("1", "{}"))
@@ -181,7 +181,7 @@ func TestDiskErrorChild(t *testing.T) {
 	}
 	signal.Ignore(syscall.SIGXFSZ)
 	j := openIdle(t, path)
-	j.probeEvery = time.Millisecond
+	j.testWriteEvery = time.Millisecond
 	start(t, j)
 	mustAppend(t, j, committest.Put("1", "old"))
 	log, err := os.Stat(path + "-wal")

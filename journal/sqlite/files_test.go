@@ -104,7 +104,7 @@ func TestAnotherFileIsNotRewritten(t *testing.T) {
 	require.NoError(t, o.Close())
 
 	j := openIdle(t, filepath.Join(dir, "journal.db"))
-	j.probeEvery = time.Millisecond
+	j.testWriteEvery = time.Millisecond
 	start(t, j)
 	mustAppend(t, j, committest.Put("1", "{}"))
 	require.NoError(t, os.Rename(j.path, j.path+".old"))

@@ -49,7 +49,7 @@ func scanRow(scan func(...any) error, before ...any) (*commit.Row, error) {
 	}
 	return &commit.Row{
 		Doc: doc, Version: report.Version(version), Op: report.Op(op), State: int64(state),
-		Code: string(code), Naming: commit.Naming{Kept: report.Version(kept), Alone: alone != 0}, AcceptedAt: int64(accepted), WaitedAt: int64(waiting), Bytes: int64(size),
+		Code: string(code), Naming: commit.Naming{Kept: report.Version(kept), CodeOnly: alone != 0}, AcceptedAt: int64(accepted), WaitedAt: int64(waiting), Bytes: int64(size),
 	}, nil
 }
 

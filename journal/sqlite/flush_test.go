@@ -22,7 +22,7 @@ func slowDisk(t *testing.T, prepare ...func(*Journal)) (j *Journal, syncs chan c
 	for _, p := range prepare {
 		p(j)
 	}
-	j.probeEvery, j.idleAfter = time.Millisecond, time.Hour
+	j.testWriteEvery, j.idleAfter = time.Millisecond, time.Hour
 	syncs = make(chan chan error)
 	ended := make(chan struct{})
 	j.e.sync = func() error {
@@ -262,7 +262,7 @@ func TestFlushFails(t *testing.T) {
 func TestNothingIsGivenOutAfterAFlushHasFailed(t *testing.T) {
 	broken := errors.New("the disk is on fire")
 	j, syncs := slowDisk(t)
-	j.probeEvery = time.Hour
+	j.testWriteEvery = time.Hour
 	result := appendLater(t, j, committest.Put("1", "{}"))
 	disk := within(t, "a sync", syncs)
 	disk <- broken

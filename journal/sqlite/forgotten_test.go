@@ -66,7 +66,7 @@ func mustHaveOld(t *testing.T, j *Journal) {
 // file. The journal believes the file.
 func TestForgottenAfterAFailedSync(t *testing.T) {
 	j := forgetful(t, filepath.Join(t.TempDir(), "journal.db"))
-	j.probeEvery = time.Millisecond
+	j.testWriteEvery = time.Millisecond
 	start(t, j)
 	if _, err := j.Append(t.Context(), committest.Put("1", strings.Repeat("new ", 10_000))); err == nil {
 		t.Fatal("a delivery that the disk refused was acknowledged")
@@ -80,7 +80,7 @@ func TestForgottenAfterAFailedSync(t *testing.T) {
 func TestForgottenBeforeClose(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := forgetful(t, path)
-	j.probeEvery = time.Hour
+	j.testWriteEvery = time.Hour
 	go j.run()
 	if _, err := j.Append(t.Context(), committest.Put("1", strings.Repeat("new ", 10_000))); err == nil {
 		t.Fatal("a delivery that the disk refused was acknowledged")

@@ -192,7 +192,8 @@ func deflate(w *flate.Writer, body []byte) ([]byte, error) {
 	var out bytes.Buffer
 	w.Reset(&out)
 	_, err := w.Write(body)
-	return out.Bytes(), errors.Join(err, w.Close())
+	err = errors.Join(err, w.Close())
+	return out.Bytes(), err
 }
 
 func (s *store) replaceBodies(list []deflated) error {

@@ -82,7 +82,7 @@ func inspectFile(ctx context.Context, path string, i *journal.Inspection) error 
 		err = s.conn.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM documents INDEXED BY documents_key WHERE kind <> 'probe')`).Scan(&some)
 		i.Empty = some == 0
 	}
-	if line, lacks := readLine(ctx, s.conn); lacks == nil { // an older one has none
+	if line, lacks := readLineage(ctx, s.conn); lacks == nil { // an older one has none
 		i.Line = line
 	}
 	return errors.Join(err, s.close())

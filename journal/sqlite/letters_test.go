@@ -52,7 +52,7 @@ func TestDamagedRenewed(t *testing.T) {
 		t.Run(damage, func(t *testing.T) {
 			path, stamps := ended(t, report.Indexed, damage)
 			j := openTest(t, path, journal.Options{})
-			if n, err := j.Renew(t.Context(), stamps); err != nil || n != 1 {
+			if n, err := j.Reissue(t.Context(), stamps); err != nil || n != 1 {
 				t.Errorf("%d renewed, %v, want 1", n, err)
 			}
 			got, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
@@ -142,7 +142,7 @@ func TestUnreadableLetter(t *testing.T) {
 		var logged bytes.Buffer
 		j := openTest(t, path, journal.Options{Log: slog.New(slog.NewTextHandler(&logged, nil))})
 		for name, change := range map[string]func() (int, error){
-			"Renew":     func() (int, error) { return j.Renew(t.Context(), stamps) },
+			"Reissue":   func() (int, error) { return j.Reissue(t.Context(), stamps) },
 			"RetryDead": func() (int, error) { return j.RetryDead(t.Context(), stamps) },
 		} {
 			want := map[bool]int{true: 1, false: 0}[(o == report.Dead) == (name == "RetryDead")]
@@ -181,7 +181,7 @@ func checkUnreadableLetter(t *testing.T, j *Journal, k report.Key) {
 // TestContentOfAnOlderVersion: a document is delivered again between the reading of its
 // content and the write, so the content that was read is not used.
 func TestContentOfAnOlderVersion(t *testing.T) {
-	for o, change := range map[report.Outcome]func(*commit.Transaction, commit.Content, *commit.Row) (bool, error){report.Indexed: (*commit.Transaction).Renew, report.Dead: (*commit.Transaction).RetryDead} {
+	for o, change := range map[report.Outcome]func(*commit.Transaction, commit.Content, *commit.Row) (bool, error){report.Indexed: (*commit.Transaction).Reissue, report.Dead: (*commit.Transaction).RetryDead} {
 		path, stamps := ended(t, o, "")
 		j := openTest(t, path, journal.Options{})
 		list, rest, err := j.contents(t.Context(), stamps)

@@ -12,10 +12,10 @@ func lineOf(t *testing.T, path string) string {
 	t.Helper()
 	j := openTest(t, path, journal.Options{})
 	defer j.Close()
-	if len(j.Line()) < 26 { // 128 bits in base 32
-		t.Errorf("the line is %q, want 128 bits in base 32", j.Line())
+	if len(j.Lineage()) < 26 { // 128 bits in base 32
+		t.Errorf("the line is %q, want 128 bits in base 32", j.Lineage())
 	}
-	return j.Line()
+	return j.Lineage()
 }
 
 // TestCopiesKeepTheLine: a copy of a journal may replace it. The tests of package

@@ -74,7 +74,7 @@ func TestOtherNames(t *testing.T) {
 	for name, alias := range map[string]func(*testing.T, string) string{"a hard link": link, "a bind mount": mount} {
 		t.Run(name, func(t *testing.T) {
 			j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
-			j.probeEvery = time.Millisecond
+			j.testWriteEvery = time.Millisecond
 			start(t, j)
 			mustAppend(t, j, committest.Put("1", "{}"))
 			refused := func(when string) {

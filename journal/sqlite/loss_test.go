@@ -90,7 +90,7 @@ func TestLossOfAllIsSinceTheBeginning(t *testing.T) {
 // error.
 func TestLossWhileItRuns(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
-	j.probeEvery = time.Millisecond
+	j.testWriteEvery = time.Millisecond
 	start(t, j)
 	stamps, err := j.Append(t.Context(), committest.Put("1", "{}"))
 	require.NoError(t, err)

@@ -36,7 +36,7 @@ func newQuotaRig(t *testing.T, opt journal.Options) *quotaRig {
 		t.Fatal(err)
 	}
 	r.Journal = j
-	j.probeEvery = time.Millisecond
+	j.testWriteEvery = time.Millisecond
 	j.quota.diskFree = func(string) (int64, error) {
 		r.looks.Add(1)
 		return r.free.Load(), nil

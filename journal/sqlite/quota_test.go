@@ -79,7 +79,7 @@ func TestWALDoesNotProlongAnExceededQuota(t *testing.T) {
 	s, err := r.Stats(t.Context())
 	require.NoError(t, err)
 	for _, max := range []int64{1, s.Used + s.Used/slack/2} {
-		require.NoError(t, r.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { r.quota.max, r.probeEvery = max, time.Hour; return nil }}))
+		require.NoError(t, r.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { r.quota.max, r.testWriteEvery = max, time.Hour; return nil }}))
 		require.NoError(t, r.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }}))
 		committest.Eventually(t, "the space is measured", func() bool { return (r.Ready() == nil) == (max > 1) })
 	}

@@ -284,7 +284,7 @@ type summary struct {
 }
 
 func summarize(ctx context.Context, conn *sql.Conn) (s summary, err error) {
-	if s.line, err = readLine(ctx, conn); err != nil {
+	if s.line, err = readLineage(ctx, conn); err != nil {
 		return summary{}, err
 	}
 	err = conn.QueryRowContext(ctx, `SELECT (SELECT coalesce(sum(indexes + deletes), 0) FROM totals WHERE kind <> 'probe'),

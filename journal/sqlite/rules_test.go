@@ -15,7 +15,7 @@ import (
 func underTest(t *testing.T) committest.UnderTest {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	return committest.UnderTest{Journal: j, Queue: j.queue, FillUp: func() {
-		require.NoError(t, j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { j.quota.max, j.probeEvery = 1, time.Hour; return nil }}))
+		require.NoError(t, j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { j.quota.max, j.testWriteEvery = 1, time.Hour; return nil }}))
 	}}
 }
 

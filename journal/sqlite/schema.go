@@ -115,7 +115,7 @@ INSERT INTO totals (kind) VALUES ('probe');
 func schema4() string {
 	return `
 CREATE TABLE ids (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-INSERT INTO ids VALUES ('line', '` + commit.NewLine() + `');
+INSERT INTO ids VALUES ('line', '` + commit.NewLineageID() + `');
 `
 }
 

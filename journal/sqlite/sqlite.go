@@ -31,7 +31,7 @@ type Journal struct {
 	opt     journal.Options
 	queue   *commit.Queue
 	path    string
-	line    string
+	lineage string
 	fileID  string // of what is open; owned by the goroutine of run
 	lock    *os.File
 	claims  *claims
@@ -43,23 +43,23 @@ type Journal struct {
 	endCopies context.CancelFunc
 
 	// Owned by the goroutine of run.
-	quota      *quota
-	files      *files    // nil while they could not be opened again
-	served     time.Time // when requests were last carried out
-	unserved   int       // requests of the group that come after what is carried out
-	watermark  *watermark
-	ledger     commit.Ledger
-	distrusted bool
-	recovered  bool      // a distrusted file was opened anew since
-	retryAt    time.Time // before it, a distrusted file is left alone
-	probeEvery time.Duration
-	idleAfter  time.Duration
-	hasWAL     bool // the WAL is not empty
+	quota          *quota
+	files          *files    // nil while they could not be opened again
+	served         time.Time // when requests were last carried out
+	unserved       int       // requests of the group that come after what is carried out
+	watermark      *watermark
+	ledger         commit.Ledger
+	distrusted     bool
+	recovered      bool      // a distrusted file was opened anew since
+	retryAt        time.Time // before it, a distrusted file is left alone
+	testWriteEvery time.Duration
+	idleAfter      time.Duration
+	hasWAL         bool // the WAL is not empty
 
 	deflated atomic.Int64 // the last entry of the history that was looked at to compress it
 
 	touching sync.Mutex
-	touched  <-chan struct{} // closed when the touch under way has ended; nil when there is none
+	diskTest <-chan struct{} // closed when the touch under way has ended; nil when there is none
 
 	verifying sync.Map              // the kinds that are
 	moved     atomic.Pointer[error] // why files are not where they belong; nil when they are
@@ -105,10 +105,10 @@ func open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 	}
 	j := &Journal{
 		path: path, lock: lock, claims: newClaims(opt.Now), quota: newQuota(path, opt),
-		ended: make(chan struct{}), probeEvery: time.Second, idleAfter: 5 * time.Second,
+		ended: make(chan struct{}), testWriteEvery: time.Second, idleAfter: 5 * time.Second,
 	}
 	j.opt, j.queue = opt, commit.NewQueue()
-	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.lacks, Claimed: j.claims.of, Contents: j.contents})
+	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Claimed: j.claims.of, Contents: j.contents})
 	j.Histories = commit.NewHistories(j.inPast)
 	j.close = sync.OnceValue(j.shutDown)
 	j.open, j.endCopies = context.WithCancel(context.WithoutCancel(ctx))
@@ -119,7 +119,7 @@ func open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 	if err != nil {
 		return nil, errors.Join(restoreHint(err), j.watermark.close(), lock.Close())
 	}
-	if j.line, err = readLine(ctx, j.e.write); err == nil {
+	if j.lineage, err = readLineage(ctx, j.e.write); err == nil {
 		err = j.checkQuota(0)
 	}
 	if err == nil {
@@ -160,8 +160,8 @@ func (j *Journal) openFile(ctx context.Context) (withoutWAL bool, err error) {
 	return withoutWAL, nil
 }
 
-// lacks returns why nothing that is held against a quota is accepted, or nil.
-func (j *Journal) lacks(n commit.Quota) error {
+// quotaError returns why nothing that is held against a quota is accepted, or nil.
+func (j *Journal) quotaError(n commit.Quota) error {
 	if err := j.moved.Load(); n != commit.NoQuota && err != nil {
 		return *err
 	}
@@ -215,8 +215,8 @@ func (j *Journal) accepts() error {
 	return j.quota.err()
 }
 
-// Line implements Journal.
-func (j *Journal) Line() string { return j.line }
+// Lineage implements Journal.
+func (j *Journal) Lineage() string { return j.lineage }
 
 // Close implements Journal.
 func (j *Journal) Close() error { return j.close() }
@@ -281,7 +281,7 @@ func (j *Journal) read(f func(*engine) error) error {
 		return fmt.Errorf("the disk of %s has not answered for %v", j.path, wait.Round(time.Second))
 	}
 	select {
-	case <-j.touch():
+	case <-j.testDisk():
 		return f(j.e)
 	case <-time.After(commit.StallAfter):
 		return fmt.Errorf("the disk of %s has not answered for %v", j.path, commit.StallAfter)
@@ -300,27 +300,27 @@ func (j *Journal) inSnapshot(ctx context.Context, f func(*sql.Tx) error) error {
 	})
 }
 
-// touch writes a byte to the disk of the journal, and closes the channel that it returns once
+// testDisk writes a byte to the disk of the journal, and closes the channel that it returns once
 // the byte is written. Whoever reads the database writes, too: to the memory that SQLite
 // shares by way of a file. Where the disk hangs, such a write is a page fault that Go knows
 // nothing of: a few of them, or one and the next garbage collection, would stop the whole
 // process until the disk answers. This write waits in a system call, beside which all others
 // go on; all who ask meanwhile wait for the same one. It counts as a request, so that a
 // disk that hangs shows in Ready where nobody delivers.
-func (j *Journal) touch() (done <-chan struct{}) {
+func (j *Journal) testDisk() (done <-chan struct{}) {
 	j.touching.Lock()
 	defer j.touching.Unlock()
-	if j.touched == nil {
+	if j.diskTest == nil {
 		touched, answered := make(chan struct{}), j.queue.Expect()
-		j.touched = touched
+		j.diskTest = touched
 		go func() {
 			_, _ = j.lock.WriteAt([]byte("\n"), lockTouched) // that it fails shows in the journal itself
 			answered()
 			j.touching.Lock()
 			defer j.touching.Unlock()
-			j.touched = nil
+			j.diskTest = nil
 			close(touched)
 		}()
 	}
-	return j.touched
+	return j.diskTest
 }

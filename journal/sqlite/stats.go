@@ -37,7 +37,7 @@ func (e *engine) load(ctx context.Context) (commit.Ledger, error) {
 	return l, nil
 }
 
-func readLine(ctx context.Context, conn *sql.Conn) (line string, err error) {
+func readLineage(ctx context.Context, conn *sql.Conn) (line string, err error) {
 	err = conn.QueryRowContext(ctx, `SELECT value FROM ids WHERE name = 'line'`).Scan(&line)
 	if err != nil {
 		return "", fmt.Errorf("read the id of its line: %w", restoreHint(nonsense(err)))

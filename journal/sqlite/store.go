@@ -138,7 +138,7 @@ func (s *store) insertFresh() error {
 }
 
 func (s *store) keepNaming(k report.Key, n commit.Naming) error {
-	return s.exec(s.st.keepNaming, string(k.Kind), string(k.ID), int64(n.Kept), n.Alone)
+	return s.exec(s.st.keepNaming, string(k.Kind), string(k.ID), int64(n.Kept), n.CodeOnly)
 }
 
 func (s *store) Rename(r *commit.Row, n commit.Naming) error {
@@ -185,7 +185,7 @@ func (s *store) Wait(r *commit.Row, since int64) error { return s.exec(s.st.move
 
 func (s *store) Mark(r *commit.Row) error { return s.exec(s.st.mark, r.Doc) }
 
-func (s *store) Renew(r *commit.Row, v report.Version, crc uint32) error {
+func (s *store) Reissue(r *commit.Row, v report.Version, crc uint32) error {
 	return s.exec(s.st.renew, r.Doc, int64(v), int64(crc))
 }
 

@@ -112,7 +112,7 @@ func (s *transferSource) Head(ctx context.Context) (h transfer.Head, err error) 
 			return h, fmt.Errorf("%s: %w", query, restoreHint(nonsense(err)))
 		}
 	}
-	if h.Line, err = readLine(ctx, s.conn); err != nil {
+	if h.Line, err = readLineage(ctx, s.conn); err != nil {
 		return h, err
 	}
 	if err := s.conn.QueryRowContext(ctx, `SELECT `+commit.LossColumns).Scan(h.Loss.ScanTargets()...); err != nil {
@@ -144,7 +144,7 @@ func (s *transferSource) Documents(ctx context.Context) iter.Seq2[transfer.Docum
 			(*exactInt)(&d.Version), (*exactInt)(&d.Origin), (*exactText)(&d.Op), (*exactInt)(&d.State), (*exactText)(&d.Code), &at,
 			(*exactInt)(&d.WaitedAt), (*exactInt)(&d.EndedAt), (*exactInt)(&d.CRC), (*exactText)(&d.Trace),
 			(*exactText)(&d.ErrorType), (*exactText)(&d.Reason), (*exactBytes)(&d.Body), (*exactInt)(&d.Kept), &alone)
-		d.Alone = alone != 0
+		d.CodeOnly = alone != 0
 		d.AcceptedAt = commit.FromMicro(int64(at))
 		if err == nil && d.Key != key {
 			err = fmt.Errorf("%w: it says that it is %s %q", errNonsense, d.Kind, d.ID)

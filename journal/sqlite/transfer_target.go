@@ -132,7 +132,7 @@ func (t *transferTarget) writeDocuments(ctx context.Context, documents iter.Seq2
 			_, err = extra[1].ExecContext(ctx, doc, int64(d.Version), d.Trace)
 		}
 		if (d.Naming != commit.Naming{}) && err == nil {
-			_, err = extra[2].ExecContext(ctx, doc, int64(d.Kept), d.Alone)
+			_, err = extra[2].ExecContext(ctx, doc, int64(d.Kept), d.CodeOnly)
 		}
 		return err
 	})

@@ -19,7 +19,7 @@ func (j *Journal) run() {
 		timeout := measureEvery
 		switch {
 		case j.accepts() != nil:
-			timeout = j.probeEvery
+			timeout = j.testWriteEvery
 		case j.hasWAL:
 			timeout = min(timeout, j.idleAfter)
 		}
@@ -39,14 +39,14 @@ func (j *Journal) serve(group []*commit.Request) {
 	if len(group) > 0 {
 		j.served = time.Now()
 	} else {
-		j.touch() // so that a disk that hangs shows
+		j.testDisk() // so that a disk that hangs shows
 	}
 	for {
 		j.quota.measureDisk()
 		j.quota.judge()
 		now, later := j.quota.admit(j.inPlace(group))
 		if len(now) > 0 || len(group) == 0 {
-			j.carryOutBefore(now, later)
+			j.executeBefore(now, later)
 		}
 		if len(later) == 0 {
 			return
@@ -83,15 +83,15 @@ func (j *Journal) inPlace(group []*commit.Request) (rest []*commit.Request) {
 	return rest
 }
 
-// carryOutBefore carries out a part of a group, before the rest of it.
-func (j *Journal) carryOutBefore(part, rest []*commit.Request) {
+// executeBefore carries out a part of a group, before the rest of it.
+func (j *Journal) executeBefore(part, rest []*commit.Request) {
 	j.unserved += len(rest)
-	j.carryOut(part)
+	j.execute(part)
 	j.unserved -= len(rest)
 	j.queue.KeepOrder(part, rest)
 }
 
-func (j *Journal) carryOut(all []*commit.Request) {
+func (j *Journal) execute(all []*commit.Request) {
 	group := commit.DropLate(all, (*commit.Request).Late)
 	if len(group) == 0 && len(all) > 0 {
 		return
@@ -114,7 +114,7 @@ func (j *Journal) carryOut(all []*commit.Request) {
 		}
 	case classify(err) == commit.FaultRequest && len(group) > 1:
 		for i := range group {
-			j.carryOutBefore(group[i:i+1], group[i+1:])
+			j.executeBefore(group[i:i+1], group[i+1:])
 		}
 		return
 	case classify(err) == commit.FaultRequest:
@@ -131,7 +131,7 @@ func (j *Journal) carryOut(all []*commit.Request) {
 // part of the WAL for a transaction that was cut short.
 func (j *Journal) lookAround(group []*commit.Request) error {
 	if len(group) == 0 && j.hasWAL && time.Since(j.served) >= j.idleAfter {
-		<-j.touch()
+		<-j.testDisk()
 		if err := j.truncateWAL(context.Background()); err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ func (j *Journal) stop(err error) error {
 // the group.
 func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushed bool, err error) {
 	ctx := context.Background()
-	<-j.touch()
+	<-j.testDisk()
 	if _, err := j.e.st.begin.ExecContext(ctx); err != nil {
 		return group, false, fmt.Errorf("begin a transaction: %w", err)
 	}
@@ -211,7 +211,7 @@ func (j *Journal) fill(tx *commit.Transaction, s *store, group []*commit.Request
 		tx.Now = j.opt.Now()
 		s.now = tx.Now
 		s.expect(more)
-		stay, err := tx.CarryOut(more)
+		stay, err := tx.Execute(more)
 		if err != nil {
 			return all, err
 		}

@@ -158,7 +158,7 @@ func fillAll(t *testing.T, j journal.Journal) {
 	if err != nil || len(entries) != 1 {
 		t.Fatal(entries, err)
 	}
-	must(j.Renew(ctx, []report.Stamp{entries[0].Stamp}))
+	must(j.Reissue(ctx, []report.Stamp{entries[0].Stamp}))
 	// Settled once more, so that it has an origin, and others are to be sent again.
 	f.settle(report.Advisories, func(report.Change) report.Outcome { return report.Indexed })
 	f.put(report.SpecialReports, "again", "{}")
@@ -203,7 +203,7 @@ func everything(t *testing.T, name string) map[string]any {
 	stats, err := j.Stats(ctx)
 	note("totals", stats.Kinds, err)
 	note("refused", stats.Refused, nil)
-	note("line", j.Line(), nil)
+	note("line", j.Lineage(), nil)
 	for _, k := range report.AllKinds() {
 		entries, err := j.Entries(ctx, k, "", 1000)
 		note("entries of "+string(k), entries, err)

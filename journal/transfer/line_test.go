@@ -15,7 +15,7 @@ func lineOfNamed(t *testing.T, name string) string {
 	t.Helper()
 	j := openNamedTest(t, name)
 	defer closeTest(t, j)
-	return j.Line()
+	return j.Lineage()
 }
 
 // TestOlderJournalsGetALine once, and lose nothing.

@@ -59,7 +59,7 @@ func (d *Document) intact() bool { return commit.Checksum(d.Change) == uint32(d.
 
 func (d *Document) fields() ([]int64, []string, []byte) {
 	alone := int64(0)
-	if d.Alone {
+	if d.CodeOnly {
 		alone = 1
 	}
 	return []int64{int64(d.Version), int64(d.Origin), d.State, d.AcceptedAt.UnixMicro(), d.WaitedAt, d.EndedAt, d.CRC, int64(d.Kept), alone},

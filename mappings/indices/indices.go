@@ -28,18 +28,18 @@ const templatePriority = 500
 // rebuild makes the next one. Further aliases, such as cities-rebuilding, record the role
 // of an index.
 type Indices struct {
-	Client *elastic.Client
-	Prefix string // before every alias, index and template
-	Set    *mappings.Set
-	Line   string // of the journal that fills them; empty if there is none
-	Alone  bool   // the journal is this process's alone: what another process has filled lacks what this one has settled
-	Log    *slog.Logger
+	Client        *elastic.Client
+	Prefix        string // before every alias, index and template
+	Set           *mappings.Set
+	Lineage       string // of the journal that fills them; empty if there is none
+	SingleProcess bool   // the journal is this process's alone: what another process has filled lacks what this one has settled
+	Log           *slog.Logger
 
 	mu      sync.Mutex
 	current map[report.Kind]bool     // this process has written the template
 	seen    map[report.Kind]identity // of the index that was last behind the alias
 
-	foreign map[report.Kind]bool // the index is filled from another journal
+	ownedByOther map[report.Kind]bool // the index is filled from another journal
 }
 
 // Alias returns the alias that apps search and documents are written to.
@@ -81,7 +81,7 @@ func (x *Indices) Ensure(ctx context.Context, kind report.Kind, resend func(cont
 		var again bool
 		if index, again, err = x.ensureAlias(ctx, kind, resend); err == nil || !again {
 			if err == nil {
-				x.setForeign(kind, false)
+				x.setOwnedByOther(kind, false)
 			}
 			return index, err
 		}
@@ -94,7 +94,7 @@ func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func
 	if err != nil {
 		return "", false, err
 	}
-	takeOver, err := x.claim(ctx, kind, s)
+	takeOver, err := x.checkOwner(ctx, kind, s)
 	if errors.Is(err, report.ErrAnotherJournal) {
 		if undo := x.undo(ctx, kind, s, resend); undo != nil {
 			return "", false, undo
@@ -137,13 +137,13 @@ func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func
 }
 
 // isFilled reports whether an index is the one that riskdex keeps up to date, as riskdex
-// left it. Without a mark, and with Alone in any case, it is not if this process has seen another.
+// left it. Without a mark, and with SingleProcess in any case, it is not if this process has seen another.
 func (x *Indices) isFilled(kind report.Kind, s state, index string) bool {
 	i := s.indices[index]
 	if !i.has(s.alias+filled) || i.has(s.alias+retired) {
 		return false
 	}
-	if marked := i.Mappings.Meta.notes().identity; marked != (identity{}) && (!x.Alone || marked != i.Settings.Index) {
+	if marked := i.Mappings.Meta.notes().identity; marked != (identity{}) && (!x.SingleProcess || marked != i.Settings.Index) {
 		return marked == i.Settings.Index
 	}
 	x.mu.Lock()
@@ -220,8 +220,8 @@ func (x *Indices) create(ctx context.Context, kind report.Kind, index string, al
 		aliases[name] = alias
 	}
 	content.Aliases = aliases
-	if x.Line != "" {
-		if content, err = x.withLine(content); err != nil {
+	if x.Lineage != "" {
+		if content, err = x.withLineage(content); err != nil {
 			return err
 		}
 	}

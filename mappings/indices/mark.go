@@ -39,7 +39,7 @@ func (x *Indices) mark(ctx context.Context, s state, index string, anew bool) er
 	}
 	n := i.Mappings.Meta.notes()
 	want := n
-	want.identity, want.Line = i.Settings.Index, cmp.Or(x.Line, n.Line)
+	want.identity, want.Line = i.Settings.Index, cmp.Or(x.Lineage, n.Line)
 	if anew {
 		want.Followed = nil
 	}
@@ -78,7 +78,7 @@ func (x *Indices) trust(ctx context.Context, kind report.Kind, s state, index st
 	if err != nil && !isRefused(err) {
 		return err
 	}
-	if err == nil && x.Line != "" && s.line(index) == "" {
+	if err == nil && x.Lineage != "" && s.lineage(index) == "" {
 		return fmt.Errorf("%w: the index %s was marked just now", report.ErrUndecided, index)
 	}
 	if first := x.remember(kind, s.indices[index].Settings.Index); first && err != nil {

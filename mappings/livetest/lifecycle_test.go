@@ -222,7 +222,7 @@ func TestEnsureFillsWhatSomebodyElsePutThere(t *testing.T) {
 // made anew, it fills too, and keeps no checkpoint there before it has begun to.
 func TestIndexThatAnotherFollowerMade(t *testing.T) {
 	x, old, next := twoIndices(t)
-	x.Alone = true
+	x.SingleProcess = true
 	if err := x.Swap(t.Context(), report.Cities, old, next); err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestIndexThatAnotherFollowerMade(t *testing.T) {
 	ensure(x, 0) // its own rebuild is no reason
 	keep(x, "the newest", true)
 	other := newIndices(t, x.Prefix)
-	other.Alone = true
+	other.SingleProcess = true
 	ensure(other, 0)
 	must(t, x.Client, esapi.IndicesDeleteRequest{Index: []string{next}})
 	ensure(other, 1)

@@ -19,7 +19,7 @@ import (
 // ofLine returns the indices as a process sees them whose journal is of that line.
 func ofLine(t *testing.T, prefix, line string) *indices.Indices {
 	x := newIndices(t, prefix)
-	x.Line = line
+	x.Lineage = line
 	return x
 }
 
@@ -64,11 +64,11 @@ func TestIndexIsLeftToItsJournal(t *testing.T) {
 				t.Errorf("%s: %v", kind, err)
 			}
 		}
-		if err := b.CheckLine(t.Context(), kind); !errors.Is(err, report.ErrAnotherJournal) || !b.Foreign(kind) {
-			t.Errorf("%s: %v, %v", kind, err, b.Foreign(kind))
+		if err := b.CheckLineage(t.Context(), kind); !errors.Is(err, report.ErrAnotherJournal) || !b.OwnedByOther(kind) {
+			t.Errorf("%s: %v, %v", kind, err, b.OwnedByOther(kind))
 		}
-		if err := a.CheckLine(t.Context(), kind); err != nil || a.Foreign(kind) {
-			t.Errorf("%s, its own: %v, %v", kind, err, a.Foreign(kind))
+		if err := a.CheckLineage(t.Context(), kind); err != nil || a.OwnedByOther(kind) {
+			t.Errorf("%s, its own: %v, %v", kind, err, a.OwnedByOther(kind))
 		}
 	}
 	if after := metaOf(t, a, a.Index(report.Cities, 1)); after != before || again != 0 {
@@ -203,7 +203,7 @@ func TestTakeOver(t *testing.T) {
 	}
 	wantClaim := func(x *indices.Indices, index string, stands bool) {
 		t.Helper()
-		if _, err := x.CheckClaim(t.Context(), report.Cities, index); stands && err != nil || !stands && !errors.Is(err, report.ErrAnotherJournal) {
+		if _, err := x.CheckTakeOver(t.Context(), report.Cities, index); stands && err != nil || !stands && !errors.Is(err, report.ErrAnotherJournal) {
 			t.Errorf("the claim %s: %v", index, err)
 		}
 	}
@@ -230,7 +230,7 @@ func TestTakeOver(t *testing.T) {
 	third := claim(a, 3) // its owner takes it back
 	wantClaim(b, second, false)
 	wantClaim(a, third, true)
-	if err := a.CheckLine(t.Context(), report.Cities); err != nil || owns(t, b, report.Cities) {
+	if err := a.CheckLineage(t.Context(), report.Cities); err != nil || owns(t, b, report.Cities) {
 		t.Errorf("the former owner does not get the index back: %v", err)
 	}
 	wantLeftovers(t, a, []string{third}, nil)

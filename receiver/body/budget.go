@@ -36,12 +36,12 @@ const (
 //
 // It may be used concurrently.
 type Budget struct {
-	mu     sync.Mutex
-	size   int64
-	kept   int64 // for the oldest
-	free   int64
-	claims []*claim      // in the order in which they exceeded smallBody; the oldest is the first
-	freed  chan struct{} // closed and replaced when a waiting request should look again
+	mu           sync.Mutex
+	size         int64
+	kept         int64 // for the oldest
+	free         int64
+	reservations []*reservation // in the order in which they exceeded smallBody; the oldest is the first
+	freed        chan struct{}  // closed and replaced when a waiting request should look again
 }
 
 // NewBudget returns a budget of size bytes, for requests that need at most largest bytes each. It
@@ -50,9 +50,9 @@ func NewBudget(size, largest int64) *Budget {
 	return &Budget{size: size, kept: min(largest, size/2), free: size, freed: make(chan struct{})}
 }
 
-// claim is what one request holds of the budget: nothing while it holds little. Only the
+// reservation is how much of the budget one request has: nothing while it has little. Only the
 // goroutine of the request calls its methods.
-type claim struct {
+type reservation struct {
 	of        *Budget
 	interrupt func() // ends a read of the body under way; called by any goroutine, until release
 	allowance int64  // what is left of smallBody
@@ -60,7 +60,7 @@ type claim struct {
 	waited time.Duration // for memory, in all
 
 	// The rest is guarded by of.mu.
-	listed   bool // in of.claims
+	listed   bool // in of.reservations
 	held     int64
 	complete bool // the body has been read
 	waiting  bool // for memory, so that nothing can arrive
@@ -69,13 +69,13 @@ type claim struct {
 	arrived  int64     // bytes after that
 }
 
-func (b *Budget) claim(interrupt func()) *claim {
-	return &claim{of: b, interrupt: interrupt, allowance: smallBody}
+func (b *Budget) reserve(interrupt func()) *reservation {
+	return &reservation{of: b, interrupt: interrupt, allowance: smallBody}
 }
 
-// grow claims more bytes, and waits for them if need be. The error is ErrOverBudget, or
-// ErrBusy when the wait took too long or the claim is evicted.
-func (c *claim) grow(bytes int64) error {
+// grow reserves more bytes, and waits for them if need be. The error is ErrOverBudget, or
+// ErrBusy when the wait took too long or the reservation is evicted.
+func (c *reservation) grow(bytes int64) error {
 	allowed := min(bytes, c.allowance)
 	c.allowance -= allowed
 	if bytes -= allowed; bytes == 0 {
@@ -102,13 +102,13 @@ func (c *claim) grow(bytes int64) error {
 	return err
 }
 
-// grant is one attempt of grow. Where it returns a channel, the claim has to wait for it.
-func (b *Budget) grant(c *claim, bytes int64) (freed <-chan struct{}, err error) {
+// grant is one attempt of grow. Where it returns a channel, the reservation has to wait for it.
+func (b *Budget) grant(c *reservation, bytes int64) (freed <-chan struct{}, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !c.listed {
 		c.listed = true
-		b.claims = append(b.claims, c)
+		b.reservations = append(b.reservations, c)
 	}
 	switch {
 	case c.evicted:
@@ -127,8 +127,8 @@ func (b *Budget) grant(c *claim, bytes int64) (freed <-chan struct{}, err error)
 }
 
 // keptFrom returns how many bytes c has to leave free for the oldest.
-func (b *Budget) keptFrom(c *claim) int64 {
-	if oldest := b.claims[0]; c != oldest {
+func (b *Budget) keptFrom(c *reservation) int64 {
+	if oldest := b.reservations[0]; c != oldest {
 		return max(0, b.kept-oldest.held)
 	}
 	return 0
@@ -139,7 +139,7 @@ func (b *Budget) keptFrom(c *claim) int64 {
 func (b *Budget) evictStalled(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, c := range b.claims[1:] {
+	for _, c := range b.reservations[1:] {
 		if !c.evicted && !c.complete && !c.waiting && now.Sub(c.since) >= stalledAfter {
 			c.evicted = true
 			c.interrupt()
@@ -148,7 +148,7 @@ func (b *Budget) evictStalled(now time.Time) {
 }
 
 // received notes that more of the body has arrived.
-func (c *claim) received(bytes int64) {
+func (c *reservation) received(bytes int64) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	if c.arrived += bytes; c.arrived >= c.held/4 {
@@ -157,37 +157,37 @@ func (c *claim) received(bytes int64) {
 }
 
 // finish notes that the body has been read, so that it cannot stall and is not interrupted.
-func (c *claim) finish() {
+func (c *reservation) finish() {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.complete = true
 }
 
-func (c *claim) isEvicted() bool {
+func (c *reservation) isEvicted() bool {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	return c.evicted
 }
 
 // shrink gives some bytes back, as far as they are held of the budget.
-func (c *claim) shrink(bytes int64) {
+func (c *reservation) shrink(bytes int64) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.of.release(c, min(bytes, c.held))
 }
 
 // release gives everything back. It may be called again.
-func (c *claim) release() {
+func (c *reservation) release() {
 	b := c.of
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if i := slices.Index(b.claims, c); i >= 0 {
-		b.claims = slices.Delete(b.claims, i, i+1)
+	if i := slices.Index(b.reservations, c); i >= 0 {
+		b.reservations = slices.Delete(b.reservations, i, i+1)
 		b.release(c, c.held)
 	}
 }
 
-func (b *Budget) release(c *claim, bytes int64) {
+func (b *Budget) release(c *reservation, bytes int64) {
 	c.held -= bytes
 	b.free += bytes
 	close(b.freed)

@@ -12,9 +12,9 @@ import (
 
 func nobody() {}
 
-// largeClaim is a claim that has used up its allowance.
-func largeClaim(b *Budget, interrupt func()) *claim {
-	c := b.claim(interrupt)
+// largeReservation is a reservation that has used up its allowance.
+func largeReservation(b *Budget, interrupt func()) *reservation {
+	c := b.reserve(interrupt)
 	c.allowance = 0
 	return c
 }
@@ -24,17 +24,17 @@ func largeClaim(b *Budget, interrupt func()) *claim {
 func TestMemoryOfTheOldestIsReserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewBudget(100, 40)
-		old, next, young := largeClaim(m, nobody), largeClaim(m, nobody), largeClaim(m, nobody)
+		old, next, young := largeReservation(m, nobody), largeReservation(m, nobody), largeReservation(m, nobody)
 		if err := errors.Join(old.grow(10), next.grow(30), young.grow(30)); err != nil {
 			t.Fatal(err)
 		}
 		next.finish() // so that it does not stall
 		began := time.Now()
 		if err := young.grow(1); !errors.Is(err, ErrBusy) || time.Since(began) != budgetTimeout {
-			t.Errorf("another claim of the memory that is kept for the oldest returned %v after %v", err, time.Since(began))
+			t.Errorf("another reservation of the memory that is kept for the oldest returned %v after %v", err, time.Since(began))
 		}
 		if err := old.grow(30); err != nil || time.Since(began) != budgetTimeout {
-			t.Errorf("the oldest claim returned %v after %v, want the memory at once", err, time.Since(began))
+			t.Errorf("the oldest reservation returned %v after %v, want the memory at once", err, time.Since(began))
 		}
 		got := make(chan error, 1)
 		go func() { got <- next.grow(40) }()
@@ -52,7 +52,7 @@ func TestMemoryOfTheOldestIsReserved(t *testing.T) {
 	})
 }
 
-// TestStalledBodyGivesWay to others that wait, except for the oldest. A claim whose
+// TestStalledBodyGivesWay to others that wait, except for the oldest. A reservation whose
 // body brings a quarter in time keeps its memory.
 func TestStalledBodyGivesWay(t *testing.T) {
 	for what, c := range map[string]struct {
@@ -67,11 +67,11 @@ func TestStalledBodyGivesWay(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := NewBudget(100, 50)
 			woken := make(chan struct{})
-			old, young := largeClaim(m, nobody), largeClaim(m, func() { close(woken) })
-			if err := errors.Join(old.grow(50), young.grow(25), largeClaim(m, nobody).grow(25)); err != nil {
+			old, young := largeReservation(m, nobody), largeReservation(m, func() { close(woken) })
+			if err := errors.Join(old.grow(50), young.grow(25), largeReservation(m, nobody).grow(25)); err != nil {
 				t.Fatal(err)
 			}
-			m.claims[2].finish()
+			m.reservations[2].finish()
 			go func() {
 				for range 4 {
 					time.Sleep(4 * time.Second)
@@ -86,7 +86,7 @@ func TestStalledBodyGivesWay(t *testing.T) {
 				}
 			}()
 			began := time.Now()
-			err := largeClaim(m, nobody).grow(10)
+			err := largeReservation(m, nobody).grow(10)
 			switch took := time.Since(began); {
 			case c.evicted && (err != nil || took != stalledAfter):
 				t.Errorf("%s: %v after %v", what, err, took)
@@ -106,14 +106,14 @@ func TestStalledBodyGivesWay(t *testing.T) {
 func TestWaitingBodyHasNotStalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewBudget(100, 50)
-		old, waits, whole := largeClaim(m, nobody), largeClaim(m, nobody), largeClaim(m, nobody)
+		old, waits, whole := largeReservation(m, nobody), largeReservation(m, nobody), largeReservation(m, nobody)
 		if err := errors.Join(old.grow(50), waits.grow(10), whole.grow(40)); err != nil {
 			t.Fatal(err)
 		}
 		whole.finish()
 		got := make(chan error, 1)
 		go func() { got <- waits.grow(10) }()
-		go func() { _ = largeClaim(m, nobody).grow(10) }()
+		go func() { _ = largeReservation(m, nobody).grow(10) }()
 		time.Sleep(budgetTimeout - time.Second)
 		if waits.evicted || whole.evicted {
 			t.Errorf("evicted: %t, %t; want neither", waits.evicted, whole.evicted)
@@ -123,15 +123,15 @@ func TestWaitingBodyHasNotStalled(t *testing.T) {
 			t.Error(err)
 		}
 		time.Sleep(stalledAfter - time.Second) // it has time to send something
-		if err := largeClaim(m, nobody).grow(51); !errors.Is(err, ErrBusy) || !waits.evicted {
-			t.Errorf("another claim returned %v, evicted: %t; want the one that sent nothing for long evicted", err, waits.evicted)
+		if err := largeReservation(m, nobody).grow(51); !errors.Is(err, ErrBusy) || !waits.evicted {
+			t.Errorf("another reservation returned %v, evicted: %t; want the one that sent nothing for long evicted", err, waits.evicted)
 		}
 	})
 }
 
 // TestMoreThanAllMemory is refused at once.
 func TestMoreThanAllMemory(t *testing.T) {
-	s := largeClaim(NewBudget(100, 50), nobody)
+	s := largeReservation(NewBudget(100, 50), nobody)
 	if err := errors.Join(s.grow(60), s.grow(40)); err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func someAlwaysEnd(t *testing.T, pause time.Duration) {
 		var held, turnedAway, ended atomic.Int64
 		send := func() error {
 			woken := make(chan struct{})
-			s := largeClaim(m, func() { close(woken) })
+			s := largeReservation(m, func() { close(woken) })
 			defer s.release()
 			mine := int64(0)
 			defer func() { held.Add(-mine) }()
@@ -193,8 +193,8 @@ func someAlwaysEnd(t *testing.T, pause time.Duration) {
 			})
 		}
 		all.Wait()
-		if ended.Load() != senders || m.free != room || len(m.claims) != 0 {
-			t.Errorf("%d bodies have ended, %d bytes are free, %d claims are left; want all", ended.Load(), m.free, len(m.claims))
+		if ended.Load() != senders || m.free != room || len(m.reservations) != 0 {
+			t.Errorf("%d bodies have ended, %d bytes are free, %d reservations are left; want all", ended.Load(), m.free, len(m.reservations))
 		}
 		if turnedAway.Load() == 0 {
 			t.Error("no body was refused, so this test shows nothing")

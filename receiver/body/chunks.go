@@ -21,7 +21,7 @@ type chain struct {
 
 // readAll reads in to its end, at most limit bytes. length is what the request states, or
 // -1. Beside an error it returns the first keptUnread bytes.
-func readAll(m *claim, in io.Reader, limit, length int64) ([]byte, error) {
+func readAll(m *reservation, in io.Reader, limit, length int64) ([]byte, error) {
 	var c chain
 	defer c.free()
 	for {
@@ -47,7 +47,7 @@ func readAll(m *claim, in io.Reader, limit, length int64) ([]byte, error) {
 // extend makes sure that the last chunk has room. A new chunk is as large as what has
 // arrived, or as what is left of the stated length. Allocating the stated length at once
 // would be simpler, and give memory to anybody who states one.
-func (c *chain) extend(m *claim, limit, length int64) error {
+func (c *chain) extend(m *reservation, limit, length int64) error {
 	if n := len(c.chunks); n > 0 && len(c.chunks[n-1]) < cap(c.chunks[n-1]) {
 		return nil
 	}

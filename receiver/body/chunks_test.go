@@ -17,7 +17,7 @@ func TestReadAll(t *testing.T) {
 	for _, size := range []int{0, 1, 4 << 10, smallBody - 1, smallBody, smallBody + 1, 100_000, 1 << 20, limit, limit + 1} {
 		for _, length := range []int64{int64(size), -1} {
 			m := NewBudget(2*limit, 2*limit)
-			h := m.claim(nobody)
+			h := m.reserve(nobody)
 			got, err := readAll(h, bytes.NewReader(content[:size]), limit, length)
 			if size > limit {
 				if !errors.Is(err, ErrTooLarge) || len(got) != limit {
@@ -42,7 +42,7 @@ func TestMemoryIsForWhatHasCome(t *testing.T) {
 	const limit = 3 << 20
 	for _, length := range []int64{64 << 10, 1 << 20, limit, -1} {
 		m := NewBudget(2*limit, 2*limit)
-		h := m.claim(nobody)
+		h := m.reserve(nobody)
 		came := 0
 		body := readerFunc(func(b []byte) (int, error) {
 			if held := 2*limit - m.free; held > 2*int64(came) {

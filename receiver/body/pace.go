@@ -18,12 +18,12 @@ const (
 )
 
 // pace is a body whose reads fail with os.ErrDeadlineExceeded when it arrives too slowly,
-// and with ErrBusy when its claim is evicted.
+// and with ErrBusy when its reservation is evicted.
 type pace struct {
 	io.ReadCloser
 	setDeadline func(time.Time) error // of reads
 	now         func() time.Time
-	claim       *claim // waiting for memory is no fault of the sender
+	reservation *reservation // waiting for memory is no fault of the sender
 	waited      time.Duration
 	began       time.Time
 	ended       bool // all of it has arrived
@@ -33,14 +33,14 @@ type pace struct {
 
 // Read implements io.Reader.
 func (p *pace) Read(b []byte) (int, error) {
-	if p.read >= p.due || p.waited != p.claim.waited {
+	if p.read >= p.due || p.waited != p.reservation.waited {
 		if p.began.IsZero() {
 			p.began = p.now()
 		}
-		p.due, p.waited = p.read+paceStep, p.claim.waited
+		p.due, p.waited = p.read+paceStep, p.reservation.waited
 		allowed := min(longest, paceGrace+time.Duration(p.due)*time.Second/LeastPace)
 		_ = p.setDeadline(p.began.Add(allowed + p.waited)) // fails only where there is no connection
-		if p.claim.isEvicted() {
+		if p.reservation.isEvicted() {
 			p.failed = true
 			return 0, ErrBusy
 		}

@@ -14,7 +14,7 @@ func TestPace(t *testing.T) {
 	now := time.Unix(0, 0)
 	var until time.Time
 	p := &pace{
-		ReadCloser: io.NopCloser(bytes.NewReader(make([]byte, 200<<20))), claim: NewBudget(1, 1).claim(nobody),
+		ReadCloser: io.NopCloser(bytes.NewReader(make([]byte, 200<<20))), reservation: NewBudget(1, 1).reserve(nobody),
 		now: func() time.Time { return now }, setDeadline: func(at time.Time) error { until = at; return nil },
 	}
 	chunk := make([]byte, paceStep)
@@ -29,11 +29,11 @@ func TestPace(t *testing.T) {
 	if _, err := p.Read(chunk[:1]); err != nil {
 		t.Fatal(err)
 	}
-	p.claim.waited = time.Minute
+	p.reservation.waited = time.Minute
 	if _, err := p.Read(chunk[:1]); err != nil || until.Sub(time.Unix(0, 0)) < time.Minute {
 		t.Errorf("until %v, %v, although it had to wait for memory", until, err)
 	}
-	p.claim.waited = 0
+	p.reservation.waited = 0
 	if _, err := io.CopyN(io.Discard, p, 100<<20); err != nil || until.Sub(time.Unix(0, 0)) != longest {
 		t.Errorf("until %v, %v", until, err)
 	}
@@ -50,7 +50,7 @@ func TestPace(t *testing.T) {
 	if !until.Equal(now) {
 		t.Errorf("stopped at %v", until)
 	}
-	p.claim.evicted, p.due = true, 0
+	p.reservation.evicted, p.due = true, 0
 	if _, err := p.Read(chunk); !errors.Is(err, ErrBusy) {
 		t.Errorf("a read after an eviction returned %v, want ErrBusy", err)
 	}

@@ -40,12 +40,12 @@ func (e *GzipError) Unwrap() error { return e.Err }
 
 // Reader reads the body of one request. Only the goroutine of the request may use it.
 type Reader struct {
-	w     http.ResponseWriter
-	req   *http.Request
-	limit int64
-	claim *claim
-	pace  *pace
-	raw   []byte // as it was sent, where that has been read already
+	w        http.ResponseWriter
+	req      *http.Request
+	limit    int64
+	reserved *reservation
+	pace     *pace
+	raw      []byte // as it was sent, where that has been read already
 }
 
 // NewReader returns a reader for the body of req, which may have at most limit bytes as it was sent,
@@ -53,14 +53,14 @@ type Reader struct {
 func (b *Budget) NewReader(w http.ResponseWriter, req *http.Request, limit int64) *Reader {
 	// The deadlines of connections follow the system's clock.
 	p := &pace{ReadCloser: req.Body, setDeadline: http.NewResponseController(w).SetReadDeadline, now: time.Now}
-	p.claim = b.claim(p.stop)
-	return &Reader{w: w, req: req, limit: limit, claim: p.claim, pace: p}
+	p.reservation = b.reserve(p.stop)
+	return &Reader{w: w, req: req, limit: limit, reserved: p.reservation, pace: p}
 }
 
 // Close returns the memory of the request to the budget. It may be called again.
 func (r *Reader) Close() {
 	r.pace.end() // also where nothing of the body was read
-	r.claim.release()
+	r.reserved.release()
 }
 
 // ReadAll returns the decompressed body. Beside an error it returns the beginning of the body, for
@@ -84,7 +84,7 @@ func (r *Reader) ReadRaw() ([]byte, error) {
 	if r.raw != nil {
 		return r.raw, nil
 	}
-	read, err := readAll(r.claim, r.sent(), r.limit, r.req.ContentLength)
+	read, err := readAll(r.reserved, r.sent(), r.limit, r.req.ContentLength)
 	if err != nil {
 		return read, r.cause(err)
 	}
@@ -96,13 +96,13 @@ func (r *Reader) ReadRaw() ([]byte, error) {
 // it.
 func (r *Reader) Raw() []byte { return r.raw }
 
-// Grow claims so many more bytes of the budget for what is made of the body, and waits for them if
+// Grow reserves bytes more of the budget for what is made of the body, and waits for them if
 // need be. The error is ErrBusy or ErrOverBudget.
-func (r *Reader) Grow(bytes int64) error { return r.claim.grow(bytes) }
+func (r *Reader) Grow(bytes int64) error { return r.reserved.grow(bytes) }
 
 // Skip tells the reader that nothing more of the body will be read.
 func (r *Reader) Skip() {
-	r.claim.finish() // from here on nobody interrupts the pace
+	r.reserved.finish() // from here on nobody interrupts the pace
 	r.pace.end()
 }
 
@@ -125,11 +125,11 @@ func (r *Reader) inflate() ([]byte, error) {
 	if err != nil {
 		return nil, r.cause(err)
 	}
-	read, err := readAll(r.claim, in, r.limit, -1)
+	read, err := readAll(r.reserved, in, r.limit, -1)
 	if err != nil {
 		return read, r.cause(err)
 	}
-	r.claim.shrink(int64(len(r.raw)))
+	r.reserved.shrink(int64(len(r.raw)))
 	r.raw = nil
 	return read, nil
 }
@@ -141,7 +141,7 @@ func (r *Reader) cause(err error) error {
 	switch {
 	case errors.As(err, &tooLong), errors.Is(err, ErrTooLarge):
 		return ErrTooLarge
-	case errors.Is(err, ErrBusy), r.claim.isEvicted():
+	case errors.Is(err, ErrBusy), r.reserved.isEvicted():
 		return ErrBusy
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return ErrTooSlow

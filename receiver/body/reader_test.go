@@ -98,7 +98,7 @@ func FuzzGzipBody(f *testing.F) {
 		if errors.Is(err, ErrBusy) || errors.Is(err, ErrOverBudget) {
 			t.Errorf("error %v although it is the only body", err)
 		}
-		if budget.free != 2*limit || len(budget.claims) != 0 {
+		if budget.free != 2*limit || len(budget.reservations) != 0 {
 			t.Errorf("%d bytes of memory are not given back", 2*limit-budget.free)
 		}
 	})

@@ -101,7 +101,7 @@ func (tx *Transaction) accept(c report.Change, place report.Version, refused boo
 			}
 		}
 	}
-	n, stale, err := tx.call(&c, addressed, old, place)
+	n, stale, err := tx.nameCity(&c, addressed, old, place)
 	if err != nil || stale {
 		return report.Stamp{Key: key}, err
 	}

@@ -14,21 +14,21 @@ type Claim struct {
 // sent again, if there are both.
 const pendingPerResent = 3
 
-// Turns says which changes the next claim of a kind gives out: it counts the claims of pending
+// ClaimOrder says which changes the next claim of a kind gives out: it counts the claims of pending
 // changes since the last of changes that are sent again.
-type Turns map[report.Kind]int
+type ClaimOrder map[report.Kind]int
 
-// Order returns the states of documents that the next claim gives out: those in the first, or if
+// Next returns the states of documents that the next claim gives out: those in the first, or if
 // there are none, those in the second.
-func (t Turns) Order(kind report.Kind) [2]int {
+func (t ClaimOrder) Next(kind report.Kind) [2]int {
 	if t[kind] >= pendingPerResent {
 		return [2]int{StateResend, StatePending}
 	}
 	return [2]int{StatePending, StateResend}
 }
 
-// Claimed notes what a claim gave out, if anything.
-func (t Turns) Claimed(kind report.Kind, changes []report.Change) {
+// Gave notes what a claim gave out, if anything.
+func (t ClaimOrder) Gave(kind report.Kind, changes []report.Change) {
 	switch {
 	case len(changes) == 0:
 	case changes[0].Resent:

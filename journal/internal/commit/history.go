@@ -16,7 +16,7 @@ import (
 // version that was replaced on its way to the index may still reach it.
 //
 // A version is matched to its row by the time of acceptance, since its number may have changed
-// (Renew, Pass).
+// (Reissue, RaiseVersions).
 
 // The forms of the body of what was replaced.
 const (

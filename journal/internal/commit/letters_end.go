@@ -73,7 +73,7 @@ func (tx *Transaction) replaceDead(s report.Stamp, c report.Change) (report.Stam
 		return report.Stamp{}, journal.ErrNotFound
 	}
 	tx.source = report.Source{Call: sourceReplaceDead}
-	n, _, err := tx.call(&c, c.ID, r, 0)
+	n, _, err := tx.nameCity(&c, c.ID, r, 0)
 	if err == nil {
 		err = tx.put(&c, n, r)
 	}

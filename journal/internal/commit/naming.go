@@ -19,9 +19,9 @@ type Naming struct {
 	// Kept is 0 if the newest record of the city states its code. Otherwise it is the place in
 	// the order of deliveries of the last record that did, or lostCode, or namesNone.
 	Kept report.Version
-	// Alone is set if the id comes from a path or a code, and no record has ever stated it as
+	// CodeOnly is set if the id comes from a path or a code, and no record has ever stated it as
 	// the city's id.
-	Alone bool
+	CodeOnly bool
 }
 
 // lostCode is for a city that has lost its code to another. The code stays in the row, since the
@@ -41,7 +41,7 @@ func (r *Row) namesCity() bool { return r != nil && r.Kept != namesNone }
 
 // isOnlyCode reports whether the row is a live city that is known by this code alone.
 func (r *Row) isOnlyCode(code string) bool {
-	return r.Op == report.Index && r.Alone && r.HasCode() && r.Code == code && isCode(r.ID, code)
+	return r.Op == report.Index && r.CodeOnly && r.HasCode() && r.Code == code && isCode(r.ID, code)
 }
 
 // statedAt returns the place in the order of deliveries of the last record that stated
@@ -53,22 +53,22 @@ func (x resolver) statedAt(r *Row) (report.Version, error) {
 	return x.origin(r)
 }
 
-// call returns the Naming of a city when c becomes its newest change, and completes the code of c.
+// nameCity returns the Naming of a city when c becomes its newest change, and completes the code of c.
 // addressed is the id that c came with, and place is as in accept. stale reports that c must
 // be left out, because the city that it would adopt has something newer.
-func (tx *Transaction) call(c *report.Change, addressed report.ID, old *Row, place report.Version) (n Naming, stale bool, err error) {
+func (tx *Transaction) nameCity(c *report.Change, addressed report.ID, old *Row, place report.Version) (n Naming, stale bool, err error) {
 	if c.Kind != report.Cities {
 		return n, false, nil
 	}
-	n.Alone = old == nil && report.CodeOf(string(c.ID)) != "" || old != nil && old.Alone
+	n.CodeOnly = old == nil && report.CodeOf(string(c.ID)) != "" || old != nil && old.CodeOnly
 	if c.OwnID == c.ID || c.ExactID {
-		n.Alone = false
+		n.CodeOnly = false
 	}
 	if c.Op == report.Delete && !old.namesCity() {
 		n.Kept = namesNone
 	}
 	silent := c.Op == report.Delete || c.Code == "" && !c.NoCode
-	if c.Op == report.Index && silent && (n.Alone && !old.HasCode() || c.OwnID == c.ID && addressed != c.ID) {
+	if c.Op == report.Index && silent && (n.CodeOnly && !old.HasCode() || c.OwnID == c.ID && addressed != c.ID) {
 		// The path is the city's only name, or its name besides the id in the record.
 		c.Code = report.CodeOf(string(addressed))
 		silent = c.Code == ""
@@ -79,7 +79,7 @@ func (tx *Transaction) call(c *report.Change, addressed report.ID, old *Row, pla
 		n.Kept, err = tx.keepCode(c, old)
 	case silent:
 		c.Code = ""
-	case c.Code != "" && (!old.HasCode() || old.Op == report.Delete || old.Kept != 0 || old.Code != c.Code || old.Alone != n.Alone):
+	case c.Code != "" && (!old.HasCode() || old.Op == report.Delete || old.Kept != 0 || old.Code != c.Code || old.CodeOnly != n.CodeOnly):
 		stale, err = tx.takeCode(*c, n, place)
 	}
 	if err != nil {
@@ -130,10 +130,10 @@ func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version)
 				return false, err
 			case !r.HasCode() || r.Code != c.Code || r.Op != op:
 				continue
-			case r.isOnlyCode(c.Code) && !n.Alone && !isCode(c.ID, c.Code):
+			case r.isOnlyCode(c.Code) && !n.CodeOnly && !isCode(c.ID, c.Code):
 				stale, err = tx.adopt(r, c, place)
 			case op == report.Delete || r.Kept != 0:
-				err = tx.Store.Rename(r, Naming{Kept: lostCode, Alone: r.Alone})
+				err = tx.Store.Rename(r, Naming{Kept: lostCode, CodeOnly: r.CodeOnly})
 			}
 			if err != nil || stale {
 				return stale, err
@@ -156,7 +156,7 @@ func (tx *Transaction) adopt(r *Row, c report.Change, place report.Version) (sta
 		}
 	}
 	gone := report.Change{Key: report.Key{Kind: c.Kind, ID: r.ID}, Op: report.Delete}
-	err = tx.put(&gone, Naming{Kept: namesNone, Alone: true}, r)
+	err = tx.put(&gone, Naming{Kept: namesNone, CodeOnly: true}, r)
 	tx.adopted = gone.Version
 	if err != nil || place == 0 {
 		return false, err

@@ -7,7 +7,7 @@ import "riskdex/report"
 const BeforeAll report.Version = 1
 
 // origin returns the version under which the publisher delivered what a row holds.
-// It is older than the row's own where that was renewed, or retried: what was
+// It is older than the row's own where that was reissued, or retried: what was
 // delivered or refused in between is newer all the same.
 func (x resolver) origin(r *Row) (report.Version, error) {
 	origin, err := x.storedOrigin(r)

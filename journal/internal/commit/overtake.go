@@ -86,9 +86,9 @@ func (r *Request) names(t *Scope) bool {
 	})
 }
 
-// mayOvertake reports whether a request has no document in common with those that it
+// mayGoFirst reports whether a request has no document in common with those that it
 // overtakes. Only the journal knows that one names the id of a city and another its code.
-func (tx *Transaction) mayOvertake(r *Request) (bool, error) {
+func (tx *Transaction) mayGoFirst(r *Request) (bool, error) {
 	if r.Scope == nil || len(r.ahead) == 0 {
 		return true, nil
 	}

@@ -46,7 +46,7 @@ type Request struct {
 //
 // After each group with a large request comes a group of small requests, which overtake the large
 // ones that still wait. So a small request waits for at most one large one, and neither starves.
-// The transaction decides which requests may overtake (mayOvertake).
+// The transaction decides which requests may overtake (mayGoFirst).
 //
 // With concurrent transactions, a large delivery is a group of its own, and small requests also
 // overtake it while it is executed.
@@ -72,19 +72,19 @@ func (q *Queue) Expect() (answered func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.unanswered[r] = struct{}{}
-	return r.isAnswered
+	return r.markAnswered
 }
 
 // Answer returns the result to the caller. The request stops counting as unanswered before that:
 // a caller that reads next must not be told that the disk hangs.
 func (r *Request) Answer(err error) {
 	if r.of != nil {
-		r.isAnswered()
+		r.markAnswered()
 	}
 	r.Done <- err
 }
 
-func (r *Request) isAnswered() {
+func (r *Request) markAnswered() {
 	r.of.mu.Lock()
 	delete(r.of.unanswered, r)
 	r.of.mu.Unlock()

@@ -51,7 +51,7 @@ func (tx *Transaction) settleOne(s report.Settlement, claimed Claim) (Settled, e
 		return note, err
 	}
 	r, err := tx.Store.Find(s.Key)
-	if err != nil || r == nil || r.Foreign {
+	if err != nil || r == nil || r.ClaimedElsewhere {
 		return note, err
 	}
 	waits := r.State == StatePending || r.State == StateResend
@@ -62,7 +62,7 @@ func (tx *Transaction) settleOne(s report.Settlement, claimed Claim) (Settled, e
 		note.Ended, err = true, tx.end(s, r)
 	case s.Version < r.Version && waits:
 		note.Newer, note.DeliveredAt = true, time.UnixMicro(r.AcceptedAt)
-		if err = tx.refresh(s, r); err == nil {
+		if err = tx.restartWait(s, r); err == nil {
 			err = tx.noteReached(s)
 		}
 	}
@@ -94,10 +94,10 @@ func (tx *Transaction) countEnd(s report.Settlement, state int64) {
 	})
 }
 
-// refresh notes that an overtaken version reached the index: the newer one is pending since
+// restartWait notes that an overtaken version reached the index: the newer one is pending since
 // its own acceptance, and not since that of the version before it. Otherwise a document that
 // changes all the time would seem to lag more and more.
-func (tx *Transaction) refresh(s report.Settlement, r *Row) error {
+func (tx *Transaction) restartWait(s report.Settlement, r *Row) error {
 	if s.Outcome != report.Indexed && s.Outcome != report.Deleted || r.State != StatePending || r.WaitedAt >= r.AcceptedAt {
 		return nil
 	}

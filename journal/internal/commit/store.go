@@ -52,12 +52,12 @@ type Store interface {
 
 	// Wait sets the time since which a document is pending.
 	Wait(r *Row, since int64) error
-	// Mark and Renew mark a settled document to be sent again, as it is or under a new version;
-	// Renew leaves out a document that already waits. MarkAll and MarkDeleted mark the
+	// Mark and Reissue mark a settled document to be sent again, as it is or under a new version;
+	// Reissue leaves out a document that already waits. MarkAll and MarkDeleted mark the
 	// documents of a kind, or its tombstones, and return how many. MarkAll looks at limit of
 	// them, after a cursor, and returns where to go on, which is the zero cursor at the end.
 	Mark(r *Row) error
-	Renew(r *Row, v report.Version, crc uint32) error
+	Reissue(r *Row, v report.Version, crc uint32) error
 	MarkAll(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error)
 	MarkDeleted(kind report.Kind, since int64) (int64, error)
 
@@ -122,7 +122,7 @@ type Row struct {
 	Naming
 	AcceptedAt, WaitedAt int64 // microseconds; WaitedAt is the time since which it is pending, or as in OldEnded
 	Bytes                int64 // of its body; only with KeepPast
-	Foreign              bool  // another process has claimed it
+	ClaimedElsewhere     bool  // another process has claimed it
 }
 
 // CompareKeys compares keys in the order in which rows are locked.

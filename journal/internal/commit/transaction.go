@@ -33,12 +33,12 @@ func NewTransaction(s Store, now time.Time, l *Ledger) *Transaction {
 	}
 }
 
-// CarryOut executes requests until one fails. It returns those that it left out because they must
+// Execute executes requests until one fails. It returns those that it left out because they must
 // not overtake others.
-func (tx *Transaction) CarryOut(group []*Request) (stay []*Request, err error) {
+func (tx *Transaction) Execute(group []*Request) (stay []*Request, err error) {
 	for _, r := range group {
 		r.ahead = append(r.ahead, stay...)
-		may, err := tx.mayOvertake(r)
+		may, err := tx.mayGoFirst(r)
 		if err != nil {
 			return nil, err
 		}

@@ -12,10 +12,10 @@ import (
 // journal take over. The index itself says which journal fills it, and every check, every step
 // of a rebuild and every verification reads that first.
 //
-// A take-over is a rebuild of an index that another journal fills (mappings/indices/line.go).
+// A take-over is a rebuild of an index that another journal fills (mappings/indices/lineage.go).
 
-// foreign reports whether the lane's index was filled from another journal at the last check.
-func (l *lane) foreign() bool { return reasonOf(l.trouble) == elastic.ReasonAnotherJournal }
+// ownedByOther reports whether the lane's index was filled from another journal at the last check.
+func (l *lane) ownedByOther() bool { return reasonOf(l.trouble) == elastic.ReasonAnotherJournal }
 
 // takingOver reports whether a rebuild takes the index over from another journal, or is about to.
 // The lane remains in trouble until the new index has replaced the other journal's. Changes go
@@ -36,7 +36,7 @@ func (l *lane) leave(t task, now time.Time) {
 // takeOver makes the index be checked before its rebuild begins.
 func (l *lane) takeOver(now time.Time) {
 	l.rebuild.takesOver = true
-	l.suspect, l.openAt = true, now
+	l.recheck, l.openAt = true, now
 }
 
 // undecided says why a lane waits until the next check shows which journal fills its index. That

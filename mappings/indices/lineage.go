@@ -31,81 +31,81 @@ type anotherJournal struct{ detail string }
 func (e anotherJournal) Error() string { return e.detail }
 func (anotherJournal) Unwrap() error   { return report.ErrAnotherJournal }
 
-// Foreign reports whether another journal filled the index of a kind when Ensure last checked
+// OwnedByOther reports whether another journal filled the index of a kind when Ensure last checked
 // it.
-func (x *Indices) Foreign(kind report.Kind) bool {
+func (x *Indices) OwnedByOther(kind report.Kind) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.foreign[kind]
+	return x.ownedByOther[kind]
 }
 
-func (x *Indices) setForeign(kind report.Kind, is bool) {
+func (x *Indices) setOwnedByOther(kind report.Kind, is bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.foreign == nil {
-		x.foreign = make(map[report.Kind]bool)
+	if x.ownedByOther == nil {
+		x.ownedByOther = make(map[report.Kind]bool)
 	}
-	x.foreign[kind] = is
+	x.ownedByOther[kind] = is
 }
 
-// CheckLine returns an error that wraps report.ErrAnotherJournal if another journal fills
+// CheckLineage returns an error that wraps report.ErrAnotherJournal if another journal fills
 // the index of a kind, or is about to.
-func (x *Indices) CheckLine(ctx context.Context, kind report.Kind) error {
+func (x *Indices) CheckLineage(ctx context.Context, kind report.Kind) error {
 	s, err := x.state(ctx, kind)
 	if err != nil {
 		return err
 	}
-	return x.checkLine(s)
+	return x.checkLineage(s)
 }
 
-// CheckClaim is CheckLineage for a journal that is taking a kind over by filling the index to.
+// CheckTakeOver is CheckLineage for a journal that is taking a kind over by filling the index to.
 // It returns the index behind the alias, which is another journal's unless it is to already.
 // The error wraps report.ErrAnotherJournal if to is gone, or if another journal has begun to
 // take the kind over since.
-func (x *Indices) CheckClaim(ctx context.Context, kind report.Kind, to string) (index string, err error) {
+func (x *Indices) CheckTakeOver(ctx context.Context, kind report.Kind, to string) (index string, err error) {
 	s, err := x.state(ctx, kind)
 	if err != nil {
 		return "", err
 	}
-	if index = s.written(); index == to || s.claim() == to {
+	if index = s.written(); index == to || s.filled() == to {
 		return index, nil
 	}
 	return "", anotherJournal{fmt.Sprintf("the index %s, which was to take %s over, is gone, or another journal takes it over since", to, s.alias)}
 }
 
-func (x *Indices) checkLine(s state) error {
+func (x *Indices) checkLineage(s state) error {
 	for _, index := range s.used() {
-		if x.isForeign(s, index) {
-			return anotherJournal{fmt.Sprintf("the index %s is filled from another journal: its line is %s, and that of this journal is %s", index, s.line(index), x.Line)}
+		if x.isOwnedByOther(s, index) {
+			return anotherJournal{fmt.Sprintf("the index %s is filled from another journal: its line is %s, and that of this journal is %s", index, s.lineage(index), x.Lineage)}
 		}
 	}
-	if to := s.claim(); x.isForeign(s, to) {
+	if to := s.filled(); x.isOwnedByOther(s, to) {
 		return anotherJournal{fmt.Sprintf("another journal is about to take %s over: it fills the index %s, whose line is %s, and that of this journal is %s; "+
-			"if nobody finishes that, take it back, or delete that index", s.alias, to, s.line(to), x.Line)}
+			"if nobody finishes that, take it back, or delete that index", s.alias, to, s.lineage(to), x.Lineage)}
 	}
 	return nil
 }
 
-// isForeign reports whether an index records the lineage of another journal.
-func (x *Indices) isForeign(s state, index string) bool {
-	recorded := s.line(index)
-	return recorded != "" && recorded != x.Line && x.Line != ""
+// isOwnedByOther reports whether an index records the lineage of another journal.
+func (x *Indices) isOwnedByOther(s state, index string) bool {
+	recorded := s.lineage(index)
+	return recorded != "" && recorded != x.Lineage && x.Lineage != ""
 }
 
-// claim checks whether this journal owns a kind, and reports whether it is to take the index over
+// checkOwner checks whether this journal owns a kind, and reports whether it is to take the index over
 // from another one, which happens only to the probe. The error wraps report.ErrAnotherJournal if
 // another journal owns the kind, and report.ErrUndecided if only the next check can tell.
-func (x *Indices) claim(ctx context.Context, kind report.Kind, s state) (takeOver bool, err error) {
-	if x.Line == "" {
+func (x *Indices) checkOwner(ctx context.Context, kind report.Kind, s state) (takeOver bool, err error) {
+	if x.Lineage == "" {
 		return false, nil
 	}
-	if err = x.checkLine(s); err == nil && len(s.used()) == 0 {
-		err = x.claimNew(ctx, kind)
+	if err = x.checkLineage(s); err == nil && len(s.used()) == 0 {
+		err = x.checkOwnerOfNew(ctx, kind)
 	}
 	if err != nil && !errors.Is(err, report.ErrAnotherJournal) {
 		return false, err
 	}
-	x.setForeign(kind, err != nil)
+	x.setOwnedByOther(kind, err != nil)
 	if err == nil || kind != report.Probe {
 		return false, err
 	}
@@ -114,7 +114,7 @@ func (x *Indices) claim(ctx context.Context, kind report.Kind, s state) (takeOve
 	if other != nil {
 		return false, other
 	}
-	if used := cities.used(); len(used) > 0 && cities.line(used[0]) == x.Line {
+	if used := cities.used(); len(used) > 0 && cities.lineage(used[0]) == x.Lineage {
 		return true, nil
 	}
 	return false, err
@@ -126,7 +126,7 @@ func (x *Indices) claim(ctx context.Context, kind report.Kind, s state) (takeOve
 func (x *Indices) undo(ctx context.Context, kind report.Kind, s state, resend func(context.Context) error) error {
 	var mine []string
 	for _, name := range s.with(s.alias + rebuilding) {
-		if s.line(name) == x.Line {
+		if s.lineage(name) == x.Lineage {
 			mine = append(mine, name)
 		}
 	}
@@ -137,10 +137,10 @@ func (x *Indices) undo(ctx context.Context, kind report.Kind, s state, resend fu
 	return x.startOver(ctx, kind, s, mine, resend)
 }
 
-// claimNew is claim for a kind that has no index.
-func (x *Indices) claimNew(ctx context.Context, kind report.Kind) error {
+// checkOwnerOfNew is claim for a kind that has no index.
+func (x *Indices) checkOwnerOfNew(ctx context.Context, kind report.Kind) error {
 	if kind == report.Cities {
-		if x.Foreign(kind) {
+		if x.OwnedByOther(kind) {
 			// Its owner, which may be running, recreates it.
 			return anotherJournal{fmt.Sprintf("the index of %s, which was filled from another journal, is gone", x.Alias(kind))}
 		}
@@ -153,10 +153,10 @@ func (x *Indices) claimNew(ctx context.Context, kind report.Kind) error {
 	if len(cities.used()) == 0 {
 		return fmt.Errorf("%w: %s belongs to whoever owns %s, which does not exist yet", report.ErrUndecided, x.Alias(kind), cities.alias)
 	}
-	return x.checkLine(cities)
+	return x.checkLineage(cities)
 }
 
-func (s state) line(index string) string { return s.indices[index].Mappings.Meta.notes().Line }
+func (s state) lineage(index string) string { return s.indices[index].Mappings.Meta.notes().Line }
 
 // used returns the indices behind the alias, or else the one that would be put there.
 func (s state) used() []string {
@@ -169,9 +169,9 @@ func (s state) used() []string {
 	return nil
 }
 
-// claim returns the index that a take-over or a rebuild of the kind is filling: the latest of
+// filled returns the index that a take-over or a rebuild of the kind is filling: the latest of
 // those that are being filled, unless the alias is on a later one.
-func (s state) claim() string {
+func (s state) filled() string {
 	latest := s.latest(func(i indexState) bool { return i.has(s.alias) || i.has(s.alias+rebuilding) })
 	if s.indices[latest].has(s.alias) {
 		return ""
@@ -179,15 +179,15 @@ func (s state) claim() string {
 	return latest
 }
 
-// withLine returns content with the lineage of this journal in it, so that the index records it
+// withLineage returns content with the lineage of this journal in it, so that the index records it
 // from its creation on.
-func (x *Indices) withLine(content indexBody) (indexBody, error) {
+func (x *Indices) withLineage(content indexBody) (indexBody, error) {
 	var m meta
 	if err := json.Unmarshal(content.Mappings["_meta"], &m); err != nil {
 		return content, err
 	}
 	n := m.notes()
-	n.Line = x.Line
+	n.Line = x.Lineage
 	m, err := m.with(n)
 	if err != nil {
 		return content, err

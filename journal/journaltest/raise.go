@@ -20,9 +20,9 @@ var passTests = []test{
 
 func (h *harness) pass(t tester, want int, list ...report.Ahead) {
 	t.Helper()
-	n, err := h.Pass(context.Background(), list)
+	n, err := h.RaiseVersions(context.Background(), list)
 	if err != nil || n != want {
-		t.Fatalf("Pass = %d, %v, want %d", n, err, want)
+		t.Fatalf("RaiseVersions = %d, %v, want %d", n, err, want)
 	}
 }
 
@@ -40,7 +40,7 @@ func testPass(t *testing.T, h *harness) {
 	h.claimNone(t, report.Cities) // it is still claimed
 	h.settle(t, c, report.Retry)
 	if !h.notified() {
-		t.Error("no signal after Pass")
+		t.Error("no signal after RaiseVersions")
 	}
 	passed := h.claimOne(t, report.Cities)
 	if passed.Version <= index || passed.Resent || passed.Code != "LON" || string(passed.Body) != "{}" || !passed.AcceptedAt.Equal(h.start) {
@@ -91,7 +91,7 @@ func testPassWhich(t *testing.T, h *harness) {
 	if next := h.append(t, advisory("next", "a"))[0]; next.Version > list[0].Index {
 		t.Errorf("version %d although no change had to pass the index", next.Version)
 	}
-	if _, err := h.Pass(t.Context(), []report.Ahead{{Stamp: report.Stamp{Key: report.Key{Kind: "countries", ID: "1"}, Version: 1}}}); err == nil {
+	if _, err := h.RaiseVersions(t.Context(), []report.Ahead{{Stamp: report.Stamp{Key: report.Key{Kind: "countries", ID: "1"}, Version: 1}}}); err == nil {
 		t.Error("an unknown kind was taken")
 	}
 }

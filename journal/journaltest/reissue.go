@@ -20,9 +20,9 @@ var renewTests = []test{
 
 func (h *harness) renew(t tester, want int, stamps ...report.Stamp) {
 	t.Helper()
-	n, err := h.Renew(context.Background(), stamps)
+	n, err := h.Reissue(context.Background(), stamps)
 	if err != nil || n != want {
-		t.Fatalf("Renew = %d, %v, want %d", n, err, want)
+		t.Fatalf("Reissue = %d, %v, want %d", n, err, want)
 	}
 }
 
@@ -34,7 +34,7 @@ func testRenew(t *testing.T, h *harness) {
 	h.drain()
 	h.renew(t, 1, s)
 	if !h.notified() {
-		t.Error("no signal after Renew")
+		t.Error("no signal after Reissue")
 	}
 	h.expect(t, report.Cities, "index=1 indexed=1 resending=1")
 	c := h.claimOne(t, report.Cities)
@@ -73,7 +73,7 @@ func testRenewWhich(t *testing.T, h *harness) {
 	h.settle(t, h.claimOneOf(t, report.Advisories, "overtaken"), report.Indexed)
 	unknown := report.Stamp{Key: report.Key{Kind: report.Cities, ID: "pending"}, Version: stamps[0].Version}
 	h.renew(t, 0, append(stamps, unknown)...)
-	if _, err := h.Renew(t.Context(), []report.Stamp{{Key: report.Key{Kind: "countries", ID: "1"}, Version: 1}}); err == nil {
+	if _, err := h.Reissue(t.Context(), []report.Stamp{{Key: report.Key{Kind: "countries", ID: "1"}, Version: 1}}); err == nil {
 		t.Error("an unknown kind was taken")
 	}
 }

@@ -207,7 +207,7 @@ func (r *rig) hasAll(other *rig) {
 	r.Drained(report.Cities)
 	r.SameAsJournal()
 	other.Eventually("the other one leaves it alone", func() bool { return other.waitsFor(report.Cities) == "another_journal" })
-	require.NoError(r.T, r.Indices.CheckLine(r.T.Context(), report.Cities))
+	require.NoError(r.T, r.Indices.CheckLineage(r.T.Context(), report.Cities))
 }
 
 // requestsOfATakeOver lists the requests of a take-over, in order.

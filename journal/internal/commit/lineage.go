@@ -7,5 +7,5 @@ import "crypto/rand"
 // records the lineage that fills it, so that a journal unrelated to an index can be told from a
 // restored one. On disk and in JSON it is called line.
 
-// NewLine returns the id of a new lineage.
-func NewLine() string { return rand.Text() }
+// NewLineageID returns the id of a new lineage.
+func NewLineageID() string { return rand.Text() }

@@ -7,19 +7,19 @@ import (
 	"riskdex/report"
 )
 
-// Renew implements Journal.
-func (j *Requests) Renew(ctx context.Context, stamps []report.Stamp) (int, error) {
-	n, err := j.forEach(ctx, stamps, DiskQuota, (*Transaction).Renew)
+// Reissue implements Journal.
+func (j *Requests) Reissue(ctx context.Context, stamps []report.Stamp) (int, error) {
+	n, err := j.forEach(ctx, stamps, DiskQuota, (*Transaction).Reissue)
 	if err != nil {
 		return n, fmt.Errorf("renew %d documents of the journal: %w", len(stamps), err)
 	}
 	return n, nil
 }
 
-// Renew sends a settled document once more under a new version. A damaged record
+// Reissue sends a settled document once more under a new version. A damaged record
 // must not get a checksum that fits: it keeps its own and its version, so that
 // Claim finds it and sets it aside.
-func (tx *Transaction) Renew(c Content, r *Row) (bool, error) {
+func (tx *Transaction) Reissue(c Content, r *Row) (bool, error) {
 	if r.State != StateDone {
 		return false, nil
 	}
@@ -41,14 +41,14 @@ func (tx *Transaction) renumber(c Content, r *Row, after report.Version) error {
 	if c.Version, err = tx.Store.NextVersion(after); err != nil {
 		return err
 	}
-	if err := tx.Store.Renew(r, c.Version, Checksum(c.Change)); err != nil {
+	if err := tx.Store.Reissue(r, c.Version, Checksum(c.Change)); err != nil {
 		return err
 	}
 	return tx.Store.KeepOrigin(c.Key, origin)
 }
 
-// Pass implements Journal.
-func (j *Requests) Pass(ctx context.Context, list []report.Ahead) (int, error) {
+// RaiseVersions implements Journal.
+func (j *Requests) RaiseVersions(ctx context.Context, list []report.Ahead) (int, error) {
 	stamps := make([]report.Stamp, len(list))
 	index := make(map[report.Key]report.Version, len(list))
 	for i, a := range list {
@@ -67,7 +67,7 @@ func (j *Requests) Pass(ctx context.Context, list []report.Ahead) (int, error) {
 // change, so it is not counted again. A damaged record is left for Claim to find.
 func (tx *Transaction) pass(c Content, r *Row, index report.Version) (bool, error) {
 	waits := r.State == StatePending || r.State == StateResend
-	if !waits || r.Foreign || !c.Intact || !index.InReach(tx.Now) {
+	if !waits || r.ClaimedElsewhere || !c.Intact || !index.InReach(tx.Now) {
 		return false, nil
 	}
 	tx.touch(c.Key, false)

@@ -47,7 +47,7 @@ func (x *Indexer) resolveConflicts(ctx context.Context, index string, batch []pr
 		default:
 			// A missing document was deleted; Elasticsearch forgets its version after a while.
 			batch[i].ahead = max(have.Version, named)
-			*j = judgement{verdict: elastic.Overtaken, answer: j.answer}
+			*j = judgement{verdict: elastic.IndexAhead, answer: j.answer}
 		}
 	}
 }
@@ -66,12 +66,12 @@ func currentVersion(detail string) report.Version {
 	return report.Version(v)
 }
 
-// pass has the journal give overtaken changes versions above those of the index. They are then
+// raise has the journal give overtaken changes versions above those of the index. They are then
 // sent again like any newer version.
-func (x *Indexer) pass(ctx context.Context, kind report.Kind, batch []prepared, judgements []judgement) {
+func (x *Indexer) raise(ctx context.Context, kind report.Kind, batch []prepared, judgements []judgement) {
 	var list []report.Ahead
 	for i, j := range judgements {
-		if c := batch[i].change; j.verdict == elastic.Overtaken {
+		if c := batch[i].change; j.verdict == elastic.IndexAhead {
 			list = append(list, report.Ahead{Stamp: report.Stamp{Key: c.Key, Version: c.Version}, Index: max(batch[i].ahead, c.Version)})
 		}
 	}
@@ -80,7 +80,7 @@ func (x *Indexer) pass(ctx context.Context, kind report.Kind, batch []prepared, 
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
-	n, err := x.journal.Pass(ctx, list)
+	n, err := x.journal.RaiseVersions(ctx, list)
 	x.metrics.overtaken.WithLabelValues(string(kind)).Add(float64(n))
 	if err != nil {
 		x.log.Error("an index has versions ahead of the journal, and the journal cannot give out higher ones; the changes are sent again as they are", "kind", kind, "changes", len(list), "error", err)
