@@ -82,8 +82,8 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 	return out
 }
 
-// resendIfMoved has everything sent if the journal has sent to another place since it last sent here:
-// to another cluster, or to indices with another prefix. What was settled there is missing here.
+// resendIfMoved marks everything to be sent again if the journal last sent this kind to another
+// cluster, or to indices with another prefix: what was settled there is missing here.
 func (x *Indexer) resendIfMoved(ctx context.Context, kind report.Kind, place string, resend func(context.Context) error, out *outcome) error {
 	stats, err := x.journal.Stats(ctx)
 	if err != nil {
@@ -152,8 +152,8 @@ type found struct {
 	old        []string
 }
 
-// findLeftovers compares the mapping at the start only. Otherwise two processes of different versions
-// would keep rebuilding each other's index.
+// findLeftovers returns what earlier runs have left to do. It compares the mapping at the start
+// only: otherwise two processes of different versions would keep rebuilding each other's index.
 func (x *Indexer) findLeftovers(ctx context.Context, t task) (*found, error) {
 	var f found
 	unfinished, old, err := x.indices.Leftovers(ctx, t.kind)

@@ -64,7 +64,8 @@ func (x *Indexer) noteRebuild(r report.Rebuild) {
 	}
 }
 
-// clearRebuildFailure has it no longer told that the last rebuild of a kind failed, if that is so.
+// clearRebuildFailure clears the note that the last rebuild of a kind failed, and reports whether
+// there was one.
 func (x *Indexer) clearRebuildFailure(kind report.Kind) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
 	defer cancel()

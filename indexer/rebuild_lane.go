@@ -119,8 +119,8 @@ func (l *lane) endRemoval(index string, ok bool, now time.Time, cfg Config) {
 	}
 }
 
-// leaveToOther notes that another process has locked the kind. That process does what has to be done, so
-// a rebuild of this one ends, and the index is checked again afterwards.
+// leaveToOther notes that another process has locked the kind. That process does what has to be
+// done, so a rebuild of this one ends, and the index is checked again afterwards.
 func (l *lane) leaveToOther(now time.Time) {
 	l.known, l.index = false, ""
 	if l.rebuild.active() {
@@ -141,7 +141,7 @@ func (l *lane) noteRebuild(t task, out outcome, now time.Time, cfg Config) {
 		l.endRebuild(report.PhaseFailed, out.filling.broken, now)
 	default:
 		r.noteTask(out.filling, t.started)
-		r.asks = r.asks || out.sent || out.newIndexOnly // hidden: all may have been refused before they were sent
+		r.asks = r.asks || out.sent || out.newIndexOnly // newIndexOnly: all may have been refused before they were sent
 		if l.tasks == 0 && r.asks {
 			// Nothing is under way: only now can the new index turn out to be complete.
 			r.asks = false

@@ -66,10 +66,10 @@ type Journal interface {
 	// letter instead.
 	Reissue(ctx context.Context, stamps []report.Stamp) (int, error)
 
-	// RaiseVersions gives pending documents a version above the one that an index has of them, which
-	// would otherwise refuse them for ever. All later versions are above it, too. The change
-	// stays the same, so nothing is counted. RaiseVersions skips stamps that are not the newest version
-	// or not pending, and versions that are not [report.Version.InReach], and returns how
+	// RaiseVersions gives pending documents a version above the one that an index has of them,
+	// which would otherwise refuse them for ever. All later versions are above it, too. The change
+	// stays the same, so nothing is counted. RaiseVersions skips stamps that are not the newest
+	// version or not pending, and versions that are not [report.Version.InReach], and returns how
 	// many it raised. A claim of the older version stays until it is settled.
 	RaiseVersions(ctx context.Context, list []report.Ahead) (int, error)
 

@@ -2,7 +2,7 @@
 // riskdex has.
 //
 //	list.go      what the publisher has: names and digests, and no records
-//	pages.go     reports whether it is only a page of one
+//	pages.go     is it only a page of one?
 //	read.go      reads a list from a file of any of the forms
 //	feed.go      reads one from the feed of changes
 //	folder.go    makes one of a folder of deliveries

@@ -61,7 +61,7 @@ func (s *store) DropRefusal(seq int64) error {
 	return err
 }
 
-// ForgetPlaces waits for those of which a retry is under way. Their number reports whether
+// ForgetPlaces waits for those of which a retry is under way. Their number shows whether
 // there was one since it was read, which was before the rows were.
 func (s *store) ForgetPlaces(until report.Version) (n int64, err error) {
 	r, err := s.tx.Exec(s.ctx, "UPDATE refusals SET version = $1 WHERE version <> $1 AND version <= $2", int64(commit.BeforeAll), int64(until))

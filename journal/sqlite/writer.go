@@ -195,7 +195,7 @@ func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushe
 	switch {
 	case !commit.NeedsSync(group):
 		return group, false, nil
-	case j.failure.Load() != nil: // only the disk's answer reports whether it can be written again
+	case j.failure.Load() != nil: // only a write shows whether it can be written again
 		j.beginFlush(nil)
 		return group, false, j.awaitFlush()
 	}
