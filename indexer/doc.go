@@ -79,18 +79,19 @@
 //
 // A rebuild may take an index over from another journal (otherjournal.go). The process that fills
 // the old index pauses while the new one exists, and nobody writes to the old one. So the old index
-// is intact if the new one is deleted, and the new one has nothing of it if it replaces the old. If the take-over ends in another way, the next
-// check, in this process or the next, deletes the new index, and what only that had is marked
-// to be sent again. Before the new index is created, the documents of both are counted. It
-// replaces the old one no sooner than two checks of the other journal's process later.
+// is intact if the new one is deleted, and the new one has nothing of it if it replaces the old. If
+// the take-over ends in another way, the next check, in this process or the next, deletes the new
+// index, and what only that had is marked to be sent again. Before the new index is created, the
+// documents of both are counted. It replaces the old one no sooner than two checks of the other
+// journal's process later.
 //
 // # Several processes
 //
 // Indexers of several processes may share a journal that gives each document to one of them at
 // a time. What concerns a whole index is done by one process alone: it locks the kind in the
 // journal during a rebuild, and while it has everything sent again to an index that was lost.
-// The journal grants the lock once the others have settled what they were sending, and gives
-// them nothing meanwhile (report.ErrKindLocked). Their lanes close for that time; then they forget
-// what they knew of the index and check it again (lane.leaveToOther). A process that was taken for dead
+// The journal grants the lock once the others have settled what they were sending, and gives them
+// nothing meanwhile (report.ErrKindLocked). Their lanes close for that time; then they forget what
+// they knew of the index and check it again (lane.leaveToOther). A process that was taken for dead
 // finds out before it moves an alias, and names of new indices are never reused.
 package indexer
