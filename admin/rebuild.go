@@ -89,7 +89,7 @@ func (b *rebuilds) elsewhere(ctx context.Context, kind report.Kind) error {
 	}
 	if holder := stats.Kinds[kind].Holder; holder != "" && holder != b.process {
 		return &Problem{Status: http.StatusConflict, Reason: ReasonHeldElsewhere, Detail: fmt.Sprintf(
-			"Another process has %s alone: %q rebuilds it, or fills an index that was lost. Ask that one, or wait until it is done.", kind, holder)}
+			"Another process has locked %s: %q rebuilds it, or fills an index that was lost. Ask that one, or wait until it is done.", kind, holder)}
 	}
 	return nil
 }

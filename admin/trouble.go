@@ -174,7 +174,7 @@ var causes = []Cause{
 	},
 	{
 		TroubleKindHeld, Warning, LagBound,
-		"The process {holder} has {kind} alone, such as for a rebuild, and search has lacked a change of it for {time}.",
+		"The process {holder} has locked {kind}, such as for a rebuild, and search has lacked a change of it for {time}.",
 		"`riskdex status` of that process says what it does. If that hangs, stop it: another process takes over.",
 		"RiskdexLagging",
 	},

@@ -30,7 +30,7 @@ func (c *Client) Refresh(ctx context.Context, index string) error {
 }
 
 // CheckShards returns an error unless an answer says that no shard failed: what it says would not
-// be about the whole index. The error has status 503, as that of an index without any shards has.
+// be about the whole index. The error counts as a 503: try again later.
 func CheckShards(answer []byte) error {
 	var body struct {
 		Shards *Shards `json:"_shards"`
@@ -40,7 +40,11 @@ func CheckShards(answer []byte) error {
 	}
 	// Unassigned copies are counted in the total only.
 	if body.Shards == nil || body.Shards.Failed != 0 {
-		return &ResponseError{Status: http.StatusServiceUnavailable, Reason: fmt.Sprintf("not all shards answered: %+v", body.Shards)}
+		reason := "the answer does not say whether shards failed"
+		if body.Shards != nil {
+			reason = fmt.Sprintf("%d of %d shards failed", body.Shards.Failed, body.Shards.Total)
+		}
+		return &ResponseError{Status: http.StatusServiceUnavailable, Type: "shards_failed", Reason: reason}
 	}
 	return nil
 }

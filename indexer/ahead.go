@@ -18,8 +18,8 @@ const errorTypeOutOfReach = "version_out_of_reach"
 // resolveConflicts looks up the documents for which an index refused a write as not the newest.
 // It has that very version if an earlier attempt succeeded without an answer. Any other version
 // did not come from this journal in its present state: somebody wrote by hand, the journal was
-// restored, or its clock was ahead. Such a change is overtaken. It gets a version above that of
-// the index (pass), unless the journal has a newer one by then.
+// restored, or its clock was ahead. Of such a change, the index is ahead. It gets a version above that
+// of the index (raise), unless the journal has a newer one by then.
 func (x *Indexer) resolveConflicts(ctx context.Context, index string, batch []prepared, judgements []*judgement) {
 	var ids []report.ID
 	for i, j := range judgements {
@@ -66,8 +66,8 @@ func currentVersion(detail string) report.Version {
 	return report.Version(v)
 }
 
-// raise has the journal give overtaken changes versions above those of the index. They are then
-// sent again like any newer version.
+// raise has the journal give changes that the index is ahead of versions above those of the index.
+// They are then sent again like any newer version.
 func (x *Indexer) raise(ctx context.Context, kind report.Kind, batch []prepared, judgements []judgement) {
 	var list []report.Ahead
 	for i, j := range judgements {

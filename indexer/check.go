@@ -107,7 +107,7 @@ func (x *Indexer) resendIfMoved(ctx context.Context, kind report.Kind, place str
 }
 
 // locateIndex returns the index behind the alias. During a take-over that may be another
-// journal's; out.foreign says so.
+// journal's; out.ownedByOther says so.
 func (x *Indexer) locateIndex(ctx context.Context, t task, resend func(context.Context) error, out *outcome) (index string, err error) {
 	if t.takeOver && t.target != nil {
 		index, err = x.indices.CheckTakeOver(ctx, t.kind, t.target.index)

@@ -214,7 +214,7 @@ func (d *dispatcher) report(ctx context.Context, l *lane, was *judgement) {
 	case l.trouble == nil:
 		d.log.InfoContext(ctx, "index healed: going on", "index", index, "was", was.reason)
 	case l.trouble.reason == reasonElsewhere:
-		d.log.InfoContext(ctx, "index left to another process, which has it alone for now", "index", index)
+		d.log.InfoContext(ctx, "index left to another process, which has locked its kind", "index", index)
 	case l.trouble.reason == reasonJournal:
 		d.log.ErrorContext(ctx, "index waits for the journal, which cannot be read or written: tried again until it can", "index", index, "error", l.trouble.answer.Detail)
 	case l.trouble.verdict == elastic.Pause:

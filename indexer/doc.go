@@ -19,7 +19,8 @@
 //	generation.go, traffic.go   did Elasticsearch die, and what was under way?
 //	rebuild.go   what can be asked of a rebuild, and is told of it
 //	indexer.go   the configuration, and what is needed of others
-//	commands.go  what is asked of the dispatcher; rebuild_show.go executes it
+//	commands.go  what is asked of the dispatcher, and executed by it
+//	rebuild_show.go  what is shown, logged and measured of a rebuild
 //	status.go    rebuilds and waiting indices, for whoever asks (waiting.go)
 //	confirm.go   does the index have what was sent again and refused?
 //	notes.go     what the journal is to remember, without waiting for its disk

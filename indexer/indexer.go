@@ -74,10 +74,10 @@ type Indices interface {
 	// CheckLineage returns an error that wraps report.ErrAnotherJournal if another journal fills
 	// the index of kind.
 	CheckLineage(ctx context.Context, kind report.Kind) error
-	// CheckTakeOver is CheckLineage during a take-over that fills the index to. Another journal
+	// CheckTakeOver is CheckLineage during a take-over that fills the index target. Another journal
 	// may fill the index behind the alias, which is returned, but none may have begun a
 	// take-over since.
-	CheckTakeOver(ctx context.Context, kind report.Kind, to string) (index string, err error)
+	CheckTakeOver(ctx context.Context, kind report.Kind, target string) (index string, err error)
 	// Forget is called after another process has managed the indices of kind. Ensure then
 	// accepts them as that process has left them.
 	Forget(kind report.Kind)

@@ -100,7 +100,7 @@ func TestRepairDuringARebuildBecomesVisible(t *testing.T) {
 	n, err := r.Journal.Reissue(t.Context(), []report.Stamp{sent.Stamp})
 	require.NoError(t, err)
 	if n != 1 {
-		t.Fatalf("%d renewed", n)
+		t.Fatalf("%d reissued", n)
 	}
 	r.Eventually("apps find it again", func() bool { return r.Document(report.Cities, string(sent.ID)) != nil })
 	if s := r.status(); s.Phase != report.PhaseFilling {

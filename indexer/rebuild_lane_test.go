@@ -90,7 +90,7 @@ func TestMarkingDelaysNothing(t *testing.T) {
 	next := report.ResendCursor{Doc: 5_000, ID: "m"}
 	l.end(first, outcome{newIndexOnly: true, step: stepOutcome{marked: 3, next: next}}, now, cfg)
 	if l.newIndexOnly != 0 || l.rebuild.marked || l.rebuild.status.Unmarked != 4 {
-		t.Errorf("%d hidden tasks, marked %v, %d unmarked; want none, and four of seven left", l.newIndexOnly, l.rebuild.marked, l.rebuild.status.Unmarked)
+		t.Errorf("%d tasks for the new index only, marked %v, %d unmarked; want none, and four of seven left", l.newIndexOnly, l.rebuild.marked, l.rebuild.status.Unmarked)
 	}
 
 	late := now.Add(cfg.CheckEvery)

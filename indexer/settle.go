@@ -38,7 +38,7 @@ func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, wa
 		x.log.ErrorContext(ctx, what, "kind", c.Kind, "id", c.ID, "version", c.Version,
 			"error_type", s.ErrorType)
 	case elastic.IndexAhead:
-		// It is sent again under its new version (pass).
+		// It is sent again under its new version (raise).
 		s.Outcome = report.Retry
 		s.NotBefore = time.Now().Add(x.failing.wait(c.Key, inBulk))
 		return s

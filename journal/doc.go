@@ -46,7 +46,7 @@
 // newer delivery of the document deletes it as well.
 //
 // A retry must not overwrite anything newer, and newer is what the publisher sent later. Versions
-// alone do not tell that, since retries and renewed documents get a new version for an old body.
+// alone do not tell that, since retries and reissued documents get a new version for an old body.
 // So the journal also keeps the order of deliveries:
 //
 //   - A refusal gets a version, like the change that it could have been.
@@ -167,7 +167,7 @@
 //
 // # Disk quota
 //
-// Above [Options.MaxBytes] or below [Options.MinFree], Append fails with [ErrNoRoom] and accepts
+// Above [Options.MaxBytes] or below [Options.MinFree], Append fails with [report.ErrNoRoom] and accepts
 // nothing of the delivery; all other requests go on. Above MaxBytes, deletes of existing documents
 // are accepted, and deletes that leave no row. Refusals are silently not kept meanwhile.
 //

@@ -5,7 +5,7 @@ type Inspection struct {
 	Exists bool
 	InUse  bool   // by a riskdex
 	Empty  bool   // no document but the probe
-	Line   string // see Journal.Line; empty if unknown
+	Line   string // see Journal.Lineage; empty if unknown
 	Bytes  int64  // on disk, including the write-ahead log
 
 	// Unfinished is set if the riskdex that used the file last did not close it. The rest of

@@ -12,24 +12,13 @@ import (
 // ErrClosed is what every method returns after Close.
 var ErrClosed = errors.New("the journal is closed")
 
-// ErrNoRoom is wrapped by Append's error while the journal is at its limit or its disk is
-// nearly full. Append succeeds again once there is space.
-var ErrNoRoom = report.ErrNoRoom
-
-// ErrNotFound is returned for a dead letter or a refusal that does not exist or no longer does:
-// it was retried or dropped, or a newer delivery has replaced it.
-var ErrNotFound = report.ErrNotFound
-
-// ErrSnapshotTooOld ends Records when too much was accepted since it began.
-var ErrSnapshotTooOld = report.ErrSnapshotTooOld
-
 // Journal is what every engine provides. Any number of goroutines may call its methods at the
 // same time.
 type Journal interface {
 	// Append accepts all of a delivery or nothing, and returns one stamp per change, in the
 	// same order. If the error is nil, the delivery and its receipt are durable. If ctx ends
 	// while Append waits, it returns the context's error, and the delivery may still be
-	// committed. With these errors nothing was accepted: ErrNoRoom, ErrNotFound if the refusal
+	// committed. With these errors nothing was accepted: report.ErrNoRoom, report.ErrNotFound if the refusal
 	// that d retries does not exist, report.ErrPlaceForgotten if it can no longer be retried,
 	// *report.RepeatedError or report.ErrIDReused (see Delivery.Receipt), and report.ErrGone
 	// (see Delivery.Gone). Append keeps no reference to d after it has returned, unless ctx
@@ -90,7 +79,7 @@ type Journal interface {
 	// Records yields the newest record of every document of kind that is not deleted, in the
 	// byte order of their ids, all as of one moment not before the call. Deliveries go on
 	// meanwhile, but the engine has to keep what they replace: if that becomes too much, the
-	// sequence ends with ErrSnapshotTooOld. An error is the last pair. Memory is bounded by a
+	// sequence ends with report.ErrSnapshotTooOld. An error is the last pair. Memory is bounded by a
 	// few MiB and the largest record.
 	Records(ctx context.Context, kind report.Kind) iter.Seq2[report.Record, error]
 
@@ -117,7 +106,7 @@ type Journal interface {
 	DeadLetters(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.DeadLetter, error)
 
 	// DeadLetter returns the dead letter of a document with its body, or
-	// ErrNotFound. The body is nil where the record is damaged.
+	// report.ErrNotFound. The body is nil where the record is damaged.
 	DeadLetter(ctx context.Context, key report.Key) (report.DeadLetter, error)
 
 	// RetryDead accepts dead letters again, as new changes with new versions. It skips those
@@ -126,7 +115,7 @@ type Journal interface {
 	RetryDead(ctx context.Context, letters []report.Stamp) (int, error)
 
 	// ReplaceDead accepts c, a change of the same document, in place of a dead letter. It
-	// returns ErrNotFound if that is no longer the newest version of its document.
+	// returns report.ErrNotFound if that is no longer the newest version of its document.
 	ReplaceDead(ctx context.Context, letter report.Stamp, c report.Change) (report.Stamp, error)
 
 	// DropDead gives up dead letters, and returns how many it found. It deletes their bodies;
@@ -146,11 +135,11 @@ type Journal interface {
 	// that replaced.
 	History(ctx context.Context, key report.Key, before report.Version, limit int) ([]report.Past, error)
 
-	// PastVersion returns one version of a document, with its body, or ErrNotFound.
+	// PastVersion returns one version of a document, with its body, or report.ErrNotFound.
 	PastVersion(ctx context.Context, key report.Key, version report.Version) (report.Past, error)
 
 	// PastAt returns the version of a document that was the newest at a time, with its body. It
-	// returns ErrNotFound if the document did not exist then, and report.ErrHistoryTooShort if
+	// returns report.ErrNotFound if the document did not exist then, and report.ErrHistoryTooShort if
 	// the history does not go back that far.
 	PastAt(ctx context.Context, key report.Key, at time.Time) (report.Past, error)
 
@@ -163,7 +152,7 @@ type Journal interface {
 	// restarts and are part of backups; Stats returns all of them.
 	Note(ctx context.Context, name, value string) error
 
-	// AcknowledgeLoss ends the loss that Stats reports, and returns it; ErrNotFound if there is
+	// AcknowledgeLoss ends the loss that Stats reports, and returns it; report.ErrNotFound if there is
 	// none. Nothing else ends a loss. A note of it remains ([report.AcknowledgedIn]).
 	AcknowledgeLoss(ctx context.Context) (report.Loss, error)
 
@@ -172,13 +161,13 @@ type Journal interface {
 	Changed() <-chan struct{}
 
 	// Stats returns one consistent snapshot.
-	Stats(ctx context.Context) (Stats, error)
+	Stats(ctx context.Context) (report.Stats, error)
 
 	// Refusals returns up to limit refusals, newest first, without bodies: those with a Seq
 	// below before, or the newest ones if before is 0.
 	Refusals(ctx context.Context, before int64, limit int) ([]report.Refusal, error)
 
-	// Refusal returns a kept refusal with its body, or ErrNotFound.
+	// Refusal returns a kept refusal with its body, or report.ErrNotFound.
 	Refusal(ctx context.Context, seq int64) (report.Refusal, error)
 
 	// DropRefusals forgets refusals, and returns how many it found.
@@ -215,10 +204,3 @@ type Journal interface {
 	// call returns the same error.
 	Close() error
 }
-
-// Stats and KindStats are declared in report, so that code that only reads the totals need not
-// import the journal.
-type (
-	Stats     = report.Stats
-	KindStats = report.KindStats
-)

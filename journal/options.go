@@ -33,12 +33,12 @@ type Options struct {
 	MaxDeliveryRefusals int
 
 	// MaxBytes bounds the size of the journal in bytes: documents and WAL, without free space
-	// inside the file. Zero means no limit. Above it, Append fails with ErrNoRoom for
+	// inside the file. Zero means no limit. Above it, Append fails with report.ErrNoRoom for
 	// everything but deletes of existing documents.
 	MaxBytes int64
 
 	// MinFree is the free space that the journal's disk must have, in bytes. Zero means the
-	// default, a negative number no limit. Below it, Append fails with ErrNoRoom; the rest of
+	// default, a negative number no limit. Below it, Append fails with report.ErrNoRoom; the rest of
 	// the space is for settling pending changes.
 	MinFree int64
 

@@ -90,7 +90,7 @@ type Delivery struct {
 	// RetryOf is the Seq of the refusal that this delivery retries, or 0. A retry never
 	// overtakes: changes to documents for which the journal has accepted something newer
 	// than that refusal are left out. A change is as old as its first delivery, even if it
-	// was refused, dead-lettered or renewed in between. The retried refusal is deleted in
+	// was refused, dead-lettered or reissued in between. The retried refusal is deleted in
 	// the same transaction, and refusals of this delivery take its place.
 	RetryOf int64
 

@@ -91,7 +91,7 @@ func members(object []byte) (all map[string]any, err error) {
 	return all, err
 }
 
-// beginning returns at most max bytes of the value of a field.
+// beginning returns the value of a field, cut after 500 bytes.
 func beginning(value string) string {
 	const most = 500
 	if len(value) <= most {

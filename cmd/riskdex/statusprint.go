@@ -44,7 +44,7 @@ func printStatus(w io.Writer, st admin.Status) {
 	kinds.print(w)
 	for _, k := range st.Kinds {
 		if k.Holder != "" {
-			fmt.Fprintf(w, "%s: %s has it alone, such as for a rebuild\n", k.Kind, sanitize.OneLine(k.Holder))
+			fmt.Fprintf(w, "%s: locked by %s, to rebuild it or to fill its index again\n", k.Kind, sanitize.OneLine(k.Holder))
 		}
 	}
 	fmt.Fprintln(w)

@@ -277,8 +277,8 @@ func (j *Journal) ResendDeleted(_ context.Context, kind report.Kind, since time.
 	return 0, nil
 }
 
-// RaiseVersions implements indexer.Journal. The version of a document is not this journal's to choose, so
-// the cluster counts as refusing what it has a higher version of.
+// RaiseVersions implements indexer.Journal. The version of a document is not for this journal to
+// choose, so the cluster counts as refusing what it has a higher version of.
 func (j *Journal) RaiseVersions(_ context.Context, list []report.Ahead) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -62,9 +62,9 @@ func TestCheckpointIsKeptInANewIndex(t *testing.T) {
 	}
 }
 
-// TestPassOfAnotherClaimIsIgnored: the feed was begun anew while a version was on its way, and a
+// TestRaiseOfAnotherClaimIsIgnored: the feed was begun anew while a version was on its way, and a
 // newer one overtook it. That one is not refused, and neither is the next.
-func TestPassOfAnotherClaimIsIgnored(t *testing.T) {
+func TestRaiseOfAnotherClaimIsIgnored(t *testing.T) {
 	j, w, _ := opened(t)
 	claim := func(version report.Version) report.Change {
 		w.add(pageOf(told("X", version)), time.Now())

@@ -32,7 +32,7 @@ type full struct {
 
 func (j *full) Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error) {
 	if time.Now().Before(j.until) {
-		return nil, journal.ErrNoRoom
+		return nil, report.ErrNoRoom
 	}
 	return j.Journal.Append(ctx, d)
 }

@@ -64,12 +64,12 @@ const (
 const coverageShown = time.Minute
 
 // NewCoverage returns a Coverage that does not run yet. indexed returns how many documents a
-// search finds, refresh has it find all that were taken, and foreign reports whether another journal
+// search finds, refresh has it find all that were taken, and ownedByOther whether another journal
 // fills the index.
 func NewCoverage(every time.Duration, journal CoverageJournal, indexed func(context.Context, report.Kind) (int, error),
-	refresh func(context.Context, report.Kind) error, foreign func(report.Kind) bool, reg prometheus.Registerer, log *slog.Logger) *Coverage {
+	refresh func(context.Context, report.Kind) error, ownedByOther func(report.Kind) bool, reg prometheus.Registerer, log *slog.Logger) *Coverage {
 	c := &Coverage{
-		journal: journal, indexed: indexed, refresh: refresh, ownedByOther: foreign, every: every, log: log, unknown: UnknownDocuments(),
+		journal: journal, indexed: indexed, refresh: refresh, ownedByOther: ownedByOther, every: every, log: log, unknown: UnknownDocuments(),
 		missed:  MissingDocuments(),
 		lacking: map[report.Kind]report.Lacking{}, missing: map[report.Kind]int{}, taken: map[report.Kind]int{},
 	}

@@ -115,7 +115,7 @@ func (v *Verifier) Verify(ctx context.Context, kind report.Kind, opt Options) (R
 	}
 	defer done()
 	r := &verification{Verifier: v, kind: kind, alias: v.aliases.Alias(kind), opt: opt, report: Report{VerifyReport: report.VerifyReport{Kind: kind}}}
-	err = r.checkLine(ctx)
+	err = r.checkLineage(ctx)
 	if err == nil {
 		err = r.journalToIndex(ctx)
 	}
@@ -159,9 +159,9 @@ func (r *verification) lookup(ctx context.Context, ids []report.ID) (map[report.
 	return known, nil
 }
 
-// checkLine returns an error if another journal fills the index, which is then neither
+// checkLineage returns an error if another journal fills the index, which is then neither
 // compared nor repaired.
-func (r *verification) checkLine(ctx context.Context) error {
+func (r *verification) checkLineage(ctx context.Context) error {
 	return backoff.Retry(func() error {
 		asking, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
 		defer cancel()

@@ -78,6 +78,7 @@ func (b *bench) processes(ctx context.Context) (err error) {
 		for k, r := range alone.results("") {
 			b.note(results[k].beside(r.Value))
 		}
+		b.note(told(name+": CPU of PostgreSQL", all[i].postgres, "µs/delivery"))
 	}
 	return b.costs(ctx, w, db)
 }
@@ -94,7 +95,6 @@ func (s shared) results(name string) []result {
 		told(name+": 99th percentile", s.p99, "ms"),
 		told(name+": indexed", s.indexed, "documents/s"),
 		told(name+": CPU of riskdex", s.riskdex, "µs/delivery"),
-		told(name+": CPU of PostgreSQL", s.postgres, "µs/delivery"),
 	}
 }
 
@@ -253,7 +253,8 @@ func startDatabase(ctx context.Context) (db *database, stop func() error, err er
 	return &database{conn: conn, url: server.URL()}, stop, nil
 }
 
-// processor returns the CPU time of each process of the server but the one that starts the others.
+// processor returns the CPU time of each process of the server but the one that starts the others,
+// and but for those that have ended.
 func (db *database) processor(ctx context.Context) (map[int]time.Duration, error) {
 	rows, err := db.conn.Query(ctx, "SELECT pid FROM pg_stat_activity")
 	if err != nil {
@@ -265,8 +266,8 @@ func (db *database) processor(ctx context.Context) (map[int]time.Duration, error
 	}
 	all := map[int]time.Duration{}
 	for _, pid := range pids {
-		if all[pid], err = processorOf(pid); err != nil {
-			return nil, err
+		if processor, err := processorOf(pid); err == nil {
+			all[pid] = processor
 		}
 	}
 	return all, nil

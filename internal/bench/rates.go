@@ -67,7 +67,7 @@ func (b *bench) rates(ctx context.Context) error {
 	cpu := func(o paced) float64 { return o.cpu }
 	for _, r := range []struct {
 		perSecond     int
-		p50, p99, cpu float64 // targets; 0: not measured
+		p50, p99, cpu float64 // targets; 0: none, and no row
 	}{{20, 0, 0, 1000}, {200, 1.2, 4, 500}, {1000, 1.2, 8, 250}, {4000, 2, 15, 0}} {
 		least, leastCPU, err := b.pacedRead(ctx, w, r.perSecond)
 		if err != nil {

@@ -1,4 +1,4 @@
-// Package loglimit bounds how often a message is logged that others can cause as often as they like.
+// Package loglimit bounds how often a message that may recur is logged.
 package loglimit
 
 import (
@@ -15,14 +15,14 @@ type Limiter struct {
 	last map[string]*logged
 }
 
-// logged says when a message was last logged, and how often it was not logged since.
+// logged says when a message was last logged, and how many times it was suppressed since.
 type logged struct {
 	at         time.Time
 	suppressed int
 }
 
-// Allow reports whether a message may be logged now, and how often it might not since it was last
-// logged. A clock that was set back suppresses nothing.
+// Allow reports whether a message may be logged now, and how many times it was suppressed since it
+// was last logged. A clock that was set back suppresses nothing.
 func (l *Limiter) Allow(message string, now time.Time) (ok bool, suppressed int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

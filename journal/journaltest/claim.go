@@ -187,7 +187,7 @@ func testDeferralEndsWithTheChange(t *testing.T, h *harness) {
 	h.append(t, city("1", "", "{}"))
 	for _, again := range []func(report.Change){
 		func(report.Change) { h.append(t, city("1", "", "{}")) },
-		func(c report.Change) { h.renew(t, 1, report.Stamp{Key: c.Key, Version: c.Version}) },
+		func(c report.Change) { h.reissue(t, 1, report.Stamp{Key: c.Key, Version: c.Version}) },
 		func(c report.Change) { h.resend(t, c.Kind, 1) },
 		func(c report.Change) { h.reopen(t); h.resend(t, c.Kind, 1) },
 	} {

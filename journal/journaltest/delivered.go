@@ -67,7 +67,7 @@ func testDelivered(t *testing.T, h *harness) {
 func testDeliveredRenewed(t *testing.T, h *harness) {
 	stamps := h.append(t, advisory("a", "1"), advisory("b", "1"))
 	h.settleAll(t, h.claim(t, report.Advisories), report.Indexed)
-	h.renew(t, 1, stamps[0])
+	h.reissue(t, 1, stamps[0])
 	page := h.delivered(t, report.NameDelivery(stamps), 0, 10)
 	if page.Total != 2 || !slices.Equal(deliveredIDs(page), []report.ID{"a", "b"}) || page.Documents[0].Version <= stamps[1].Version || page.Documents[0].Given != stamps[0].Version {
 		t.Errorf("delivery %+v", page)
@@ -118,7 +118,7 @@ func testDeliveredRefused(t *testing.T, h *harness) {
 	retried := h.retry(t, h.refusals(t)[0].Seq, advisory("b", "1"))
 	check("after the retry", report.StatePending)
 	h.settleAll(t, h.claim(t, report.Advisories), report.Indexed)
-	h.renew(t, 1, retried...)
+	h.reissue(t, 1, retried...)
 	check("sent again", report.StateResending)
 
 	// It keeps its place in the order of deliveries.
@@ -141,7 +141,7 @@ func testHistoryDelivered(t *testing.T, h *harness) {
 	h.indexAll(t, report.Advisories)
 	h.append(t, advisory("d", "2"))
 	h.clock.move(time.Minute)
-	h.renew(t, 1, stamps[1])
+	h.reissue(t, 1, stamps[1])
 	by := h.append(t, advisory("b", "2"), remove(report.Advisories, "c"))
 	for _, limit := range []int{1, 10} {
 		var list []report.Delivered

@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"riskdex/journal"
 	"riskdex/report"
 )
 
 // describe writes the totals that are not zero, in a fixed order.
-func describe(s journal.KindStats) string {
+func describe(s report.KindStats) string {
 	var parts []string
 	add := func(name string, n uint64) {
 		if n != 0 {

@@ -51,7 +51,7 @@ func testDocumentStates(t *testing.T, h *harness) {
 		h.settleWith(t, s)
 	}
 	h.dropDead(t, 1, stamps[3])
-	h.renew(t, 1, stamps[5])
+	h.reissue(t, 1, stamps[5])
 	for id, want := range map[report.ID]struct {
 		state report.State
 		body  string

@@ -46,7 +46,7 @@ func testEntriesStates(t *testing.T, h *harness) {
 		h.settle(t, c, cmp.Or(o, report.Indexed))
 	}
 	h.dropDead(t, 1, stamps[1])
-	h.renew(t, 1, stamps[5])
+	h.reissue(t, 1, stamps[5])
 	stamps[5].Version = h.claimOneOf(t, report.Advisories, "resending").Version
 
 	var want []report.Entry

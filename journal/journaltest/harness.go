@@ -202,7 +202,7 @@ func (h *harness) resend(t tester, kind report.Kind, want int) {
 	}
 }
 
-func (h *harness) stats(t tester, kind report.Kind) journal.KindStats {
+func (h *harness) stats(t tester, kind report.Kind) report.KindStats {
 	t.Helper()
 	s, err := h.Stats(context.Background())
 	if err != nil {

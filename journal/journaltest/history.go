@@ -150,7 +150,7 @@ func testHistoryTold(t *testing.T, h *harness) {
 	h.reopen(t)
 	check()
 	for _, v := range []report.Version{-1, 0, 1, first.Version + 1, math.MaxInt64} {
-		if p, err := h.PastVersion(t.Context(), key, v); !errors.Is(err, journal.ErrNotFound) {
+		if p, err := h.PastVersion(t.Context(), key, v); !errors.Is(err, report.ErrNotFound) {
 			t.Errorf("version %d is %+v, %v", v, p, err)
 		}
 	}
@@ -176,7 +176,7 @@ func testHistoryAt(t *testing.T, h *harness) {
 		}
 	}
 	for _, id := range []report.ID{"1", "2"} {
-		if p, err := h.PastAt(t.Context(), report.Key{Kind: key.Kind, ID: id}, h.start.Add(-time.Second)); !errors.Is(err, journal.ErrNotFound) {
+		if p, err := h.PastAt(t.Context(), report.Key{Kind: key.Kind, ID: id}, h.start.Add(-time.Second)); !errors.Is(err, report.ErrNotFound) {
 			t.Errorf("before all, %q was %+v, %v", id, p, err)
 		}
 	}
@@ -223,7 +223,7 @@ func testHistoryResent(t *testing.T, h *harness) {
 	h.indexAll(t, key.Kind)
 	h.tells(t, key, "index settled +1..")
 	e := h.entries(t, key.Kind, "", 1)[0]
-	h.renew(t, 1, e.Stamp)
+	h.reissue(t, 1, e.Stamp)
 	h.indexAll(t, key.Kind)
 	h.tells(t, key, "index settled +1..")
 	h.append(t, advisory("1", "two"))
@@ -248,7 +248,7 @@ func testHistoryRefusedAgain(t *testing.T, h *harness) {
 		begin := h.clock.now()
 		first := h.append(t, advisory(string(key.ID), "one"))
 		h.indexAll(t, key.Kind)
-		h.renew(t, 1, first[0])
+		h.reissue(t, 1, first[0])
 		h.clock.move(time.Minute)
 		c := h.claimOne(t, key.Kind)
 		h.settle(t, c, report.Dead)

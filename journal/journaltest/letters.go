@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -40,7 +39,7 @@ func (h *harness) letters(t tester, kind report.Kind, after report.ID, limit int
 
 func (h *harness) noLetter(t tester, k report.Key) {
 	t.Helper()
-	if l, err := h.DeadLetter(context.Background(), k); !errors.Is(err, journal.ErrNotFound) {
+	if l, err := h.DeadLetter(context.Background(), k); !errors.Is(err, report.ErrNotFound) {
 		t.Errorf("DeadLetter(%v) = %+v, %v, want ErrNotFound", k, l, err)
 	}
 	for _, l := range h.letters(t, k.Kind, "", 1000) {
@@ -111,7 +110,7 @@ func testLetterNotFound(t *testing.T, h *harness) {
 	h.noLetter(t, stamps[0].Key)
 	h.noLetter(t, stamps[1].Key)
 	h.noLetter(t, report.Key{Kind: report.Advisories, ID: "unknown"})
-	if _, err := h.DeadLetter(t.Context(), report.Key{Kind: "countries", ID: "1"}); err == nil || errors.Is(err, journal.ErrNotFound) {
+	if _, err := h.DeadLetter(t.Context(), report.Key{Kind: "countries", ID: "1"}); err == nil || errors.Is(err, report.ErrNotFound) {
 		t.Errorf("a dead letter of an unknown kind: %v, want an error other than ErrNotFound", err)
 	}
 }
@@ -153,7 +152,7 @@ func testLetterDropped(t *testing.T, h *harness) {
 	h.noLetter(t, s.Key)
 	h.retryDead(t, 0, s)
 	h.resend(t, report.Advisories, 0)
-	h.renew(t, 0, s)
+	h.reissue(t, 0, s)
 	h.claimNone(t, report.Advisories)
 	h.reopen(t)
 	h.noLetter(t, s.Key)

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -139,7 +138,7 @@ func testReplaceDeadOvertaken(t *testing.T, h *harness) {
 	s := h.kill(t, advisory("1", "bad"))
 	replace := func(why string, s report.Stamp) {
 		t.Helper()
-		if got, err := h.ReplaceDead(t.Context(), s, advisory("1", "edited")); !errors.Is(err, journal.ErrNotFound) {
+		if got, err := h.ReplaceDead(t.Context(), s, advisory("1", "edited")); !errors.Is(err, report.ErrNotFound) {
 			t.Errorf("%s: %+v, %v, want ErrNotFound", why, got, err)
 		}
 	}
@@ -163,7 +162,7 @@ func testReplaceDeadInvalid(t *testing.T, h *harness) {
 	for why, c := range map[string]report.Change{
 		"no body": advisory("1", ""), "another document": advisory("2", "a"), "another kind": city("1", "", "a"),
 	} {
-		if got, err := h.ReplaceDead(t.Context(), s, c); err == nil || errors.Is(err, journal.ErrNotFound) {
+		if got, err := h.ReplaceDead(t.Context(), s, c); err == nil || errors.Is(err, report.ErrNotFound) {
 			t.Errorf("%s: ReplaceDead = %+v, %v; want an error other than ErrNotFound", why, got, err)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -15,7 +14,7 @@ type model struct {
 	adopted   report.Version // Stamp.Adopted of the change that is accepted
 	documents map[report.Key]*modelDocument
 	refusals  []modelRefusal // in the order of delivery
-	stats     map[report.Kind]*journal.KindStats
+	stats     map[report.Kind]*report.KindStats
 	held      map[report.Key]report.Version
 	deferred  map[report.Key]modelDeferral
 	receipts  map[string]modelReceipt // by id
@@ -40,11 +39,11 @@ type modelDocument struct {
 
 func newModel() *model {
 	m := &model{
-		documents: map[report.Key]*modelDocument{}, stats: map[report.Kind]*journal.KindStats{},
+		documents: map[report.Key]*modelDocument{}, stats: map[report.Kind]*report.KindStats{},
 		receipts: map[string]modelReceipt{},
 	}
 	for _, k := range report.Kinds() {
-		m.stats[k] = &journal.KindStats{Accepted: map[report.Op]uint64{}, Settled: map[report.Outcome]uint64{}}
+		m.stats[k] = &report.KindStats{Accepted: map[report.Op]uint64{}, Settled: map[report.Outcome]uint64{}}
 	}
 	m.restart()
 	return m
@@ -159,7 +158,7 @@ func (m *model) resend(kind report.Kind) (n int) {
 }
 
 // count returns the totals of a kind.
-func (m *model) count(kind report.Kind) journal.KindStats {
+func (m *model) count(kind report.Kind) report.KindStats {
 	s := *m.stats[kind]
 	refused := map[string]struct{}{}
 	for _, r := range m.refusals {

@@ -125,7 +125,7 @@ func (m *machine) resend(r *rapid.T) {
 
 func (m *machine) renew(r *rapid.T) {
 	list := m.stamps(r, report.StateSettled)
-	m.h.renew(r, m.m.renew(list, m.h.clock.now()), list...)
+	m.h.reissue(r, m.m.renew(list, m.h.clock.now()), list...)
 }
 
 func (m *machine) reopen(r *rapid.T) {

@@ -6,7 +6,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -21,7 +20,7 @@ func (m *machine) replaceDead(r *rapid.T) {
 	c.Key = s.Key
 	got, err := m.h.ReplaceDead(context.Background(), s, c)
 	want, found := m.m.replaceDead(s, c, m.h.clock.now())
-	if found != (err == nil) || !found && !errors.Is(err, journal.ErrNotFound) || got != want {
+	if found != (err == nil) || !found && !errors.Is(err, report.ErrNotFound) || got != want {
 		r.Fatalf("ReplaceDead(%+v) = %+v, %v, want %+v, found %t", s, got, err, want, found)
 	}
 }
@@ -44,7 +43,7 @@ func (m *machine) retryRefused(r *rapid.T) {
 	kept, records := m.kept(r), m.records(r)
 	d := report.Delivery{RetryOf: kept.Seq}
 	if kept.Seq < 0 {
-		if stamps, err := m.h.Append(context.Background(), with(d, records)); !errors.Is(err, journal.ErrNotFound) {
+		if stamps, err := m.h.Append(context.Background(), with(d, records)); !errors.Is(err, report.ErrNotFound) {
 			r.Fatalf("a retry of what is not there: %+v, %v", stamps, err)
 		}
 		return

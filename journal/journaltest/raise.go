@@ -9,7 +9,7 @@ import (
 	"riskdex/report"
 )
 
-var passTests = []test{
+var raiseTests = []test{
 	{"versions pass that of the index, now and later", testPass},
 	{"tombstones and documents that are sent again pass, too", testPassAgain},
 	{"only the newest version of a pending document passes", testPassWhich},
@@ -18,7 +18,7 @@ var passTests = []test{
 	{"a later refusal stays newer than what passed", testPassOrigin},
 }
 
-func (h *harness) pass(t tester, want int, list ...report.Ahead) {
+func (h *harness) raise(t tester, want int, list ...report.Ahead) {
 	t.Helper()
 	n, err := h.RaiseVersions(context.Background(), list)
 	if err != nil || n != want {
@@ -36,7 +36,7 @@ func testPass(t *testing.T, h *harness) {
 	other := h.claimOne(t, report.Cities)
 	index := report.Version(h.start.Add(30 * 24 * time.Hour).UnixMicro())
 	h.drain()
-	h.pass(t, 1, ahead(c, index))
+	h.raise(t, 1, ahead(c, index))
 	h.claimNone(t, report.Cities) // it is still claimed
 	h.settle(t, c, report.Retry)
 	if !h.notified() {
@@ -65,7 +65,7 @@ func testPassAgain(t *testing.T, h *harness) {
 	h.settle(t, h.claimOne(t, report.Advisories), report.Deleted)
 	h.resend(t, report.Advisories, 1)
 	c := h.claimOne(t, report.Advisories)
-	h.pass(t, 1, ahead(c, c.Version+1_000_000))
+	h.raise(t, 1, ahead(c, c.Version+1_000_000))
 	h.settle(t, c, report.Retry)
 	passed := h.claimOne(t, report.Advisories)
 	if passed.Version <= c.Version+1_000_000 || !passed.Resent || passed.Op != report.Delete || passed.Body != nil {
@@ -87,7 +87,7 @@ func testPassWhich(t *testing.T, h *harness) {
 	}
 	unknown := list[0]
 	unknown.ID = "unknown"
-	h.pass(t, 0, append(list, unknown)...)
+	h.raise(t, 0, append(list, unknown)...)
 	if next := h.append(t, advisory("next", "a"))[0]; next.Version > list[0].Index {
 		t.Errorf("version %d although no change had to pass the index", next.Version)
 	}
@@ -99,8 +99,8 @@ func testPassWhich(t *testing.T, h *harness) {
 func testPassOutOfReach(t *testing.T, h *harness) {
 	h.append(t, advisory("1", "a"))
 	c := h.claimOne(t, report.Advisories)
-	h.pass(t, 0, ahead(c, math.MaxInt64))
-	h.pass(t, 0, ahead(c, 9_200_000_000_000_000_000))
+	h.raise(t, 0, ahead(c, math.MaxInt64))
+	h.raise(t, 0, ahead(c, 9_200_000_000_000_000_000))
 	h.settle(t, c, report.Retry)
 	if c := h.claimOne(t, report.Advisories); !c.Version.InReach(h.start) {
 		t.Errorf("it came back as %+v", c)
@@ -114,7 +114,7 @@ func testPassRestart(t *testing.T, h *harness) {
 	h.append(t, advisory("1", "a"))
 	c := h.claimOne(t, report.Advisories)
 	index := c.Version + 1_000_000_000
-	h.pass(t, 1, ahead(c, index))
+	h.raise(t, 1, ahead(c, index))
 	h.reopen(t)
 	if c := h.claimOne(t, report.Advisories); c.Version <= index || string(c.Body) != "a" {
 		t.Errorf("it came back as %+v", c)
@@ -128,7 +128,7 @@ func testPassOrigin(t *testing.T, h *harness) {
 	h.append(t, advisory("1", "old"))
 	seq := h.refuse(t, refusal(report.Advisories, "", "bad"))
 	c := h.claimOne(t, report.Advisories)
-	h.pass(t, 1, ahead(c, c.Version+1_000_000_000))
+	h.raise(t, 1, ahead(c, c.Version+1_000_000_000))
 	h.settle(t, c, report.Retry)
 	if s := h.retry(t, seq, advisory("1", "edited"))[0]; s.Version == 0 {
 		t.Error("the retry was left out, though its refusal is newer")

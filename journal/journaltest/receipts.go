@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -102,7 +101,7 @@ func testReceiptOfFailure(t *testing.T, h *harness) {
 		t.Error("a change without a body was accepted")
 	}
 	bad = report.Delivery{Changes: []report.Change{advisory("1", "x")}, Receipt: receipt("a", "1"), RetryOf: 17}
-	if _, err := h.Append(t.Context(), bad); !errors.Is(err, journal.ErrNotFound) {
+	if _, err := h.Append(t.Context(), bad); !errors.Is(err, report.ErrNotFound) {
 		t.Errorf("a retry of an unknown refusal returned %v, want ErrNotFound", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())

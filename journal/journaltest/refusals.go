@@ -83,7 +83,7 @@ func testRefusalsKept(t *testing.T, h *harness) {
 		}
 	}
 	for _, seq := range []int64{0, 3, -1} {
-		if got, err := h.Refusal(t.Context(), seq); !errors.Is(err, journal.ErrNotFound) {
+		if got, err := h.Refusal(t.Context(), seq); !errors.Is(err, report.ErrNotFound) {
 			t.Errorf("refusal %d: %+v, %v, want ErrNotFound", seq, got, err)
 		}
 	}

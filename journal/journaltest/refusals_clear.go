@@ -85,6 +85,6 @@ func testClearNotByRetry(t *testing.T, h *harness) {
 	h.settle(t, h.claimOne(t, report.Advisories), report.Indexed)
 	h.refuse(t, refusal(report.Advisories, "1", "newer than 1"), refusal(report.Advisories, "2", "newer than 2"))
 	h.retryDead(t, 1, dead)
-	h.renew(t, 1, settled)
+	h.reissue(t, 1, settled)
 	h.kept(t, "newer than 2", "newer than 1")
 }

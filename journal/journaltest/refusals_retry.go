@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -89,7 +88,7 @@ func testRetryRefusedGone(t *testing.T, h *harness) {
 	h.append(t, advisory("1", "newer"))
 	for _, seq := range []int64{seq, seq + 1, -1} {
 		d := report.Delivery{RetryOf: seq, Changes: []report.Change{advisory("1", "a"), advisory("2", "a")}, Refusals: []report.Refusal{{Reason: "new"}}}
-		if stamps, err := h.Append(t.Context(), d); !errors.Is(err, journal.ErrNotFound) {
+		if stamps, err := h.Append(t.Context(), d); !errors.Is(err, report.ErrNotFound) {
 			t.Errorf("a retry of %d: %+v, %v, want ErrNotFound", seq, stamps, err)
 		}
 	}
@@ -107,7 +106,7 @@ func testRetryRefusedAfterResend(t *testing.T, h *harness) {
 	h.settle(t, h.claimOne(t, report.Advisories), report.Indexed)
 	seq := h.refuse(t, refusal(report.Advisories, "", "newer than both"))
 	h.retryDead(t, 1, dead)
-	h.renew(t, 1, settled)
+	h.reissue(t, 1, settled)
 	for range 2 { // and once more, after it was renewed already
 		for _, c := range h.claim(t, report.Advisories) {
 			o := map[report.ID]report.Outcome{"dead": report.Dead, "settled": report.Indexed}[c.ID]
@@ -139,7 +138,7 @@ func testRetryRefusedTwo(t *testing.T, h *harness) {
 	second = h.refuse(t, refusal(report.Advisories, "2", "second"))
 	h.retry(t, second, advisory("2", "second"))
 	h.kept(t)
-	if _, err := h.Append(t.Context(), report.Delivery{RetryOf: first, Changes: []report.Change{advisory("2", "first")}}); !errors.Is(err, journal.ErrNotFound) {
+	if _, err := h.Append(t.Context(), report.Delivery{RetryOf: first, Changes: []report.Change{advisory("2", "first")}}); !errors.Is(err, report.ErrNotFound) {
 		t.Errorf("the first, after the second: %v, want ErrNotFound", err)
 	}
 	h.newest(t, report.Advisories, "2", "second")

@@ -8,7 +8,7 @@ import (
 	"riskdex/report"
 )
 
-var renewTests = []test{
+var reissueTests = []test{
 	{"a settled document is sent once more, under a new version", testRenew},
 	{"tombstones are renewed too", testRenewTombstone},
 	{"only the newest version of a settled document is renewed", testRenewWhich},
@@ -18,7 +18,7 @@ var renewTests = []test{
 	{"thousands at once", testRenewMany},
 }
 
-func (h *harness) renew(t tester, want int, stamps ...report.Stamp) {
+func (h *harness) reissue(t tester, want int, stamps ...report.Stamp) {
 	t.Helper()
 	n, err := h.Reissue(context.Background(), stamps)
 	if err != nil || n != want {
@@ -32,7 +32,7 @@ func testRenew(t *testing.T, h *harness) {
 	h.settle(t, first, report.Indexed)
 	h.clock.move(time.Minute)
 	h.drain()
-	h.renew(t, 1, s)
+	h.reissue(t, 1, s)
 	if !h.notified() {
 		t.Error("no signal after Reissue")
 	}
@@ -53,7 +53,7 @@ func testRenew(t *testing.T, h *harness) {
 func testRenewTombstone(t *testing.T, h *harness) {
 	s := h.gone(t, report.Advisories, "1")
 	h.settle(t, h.claimOne(t, report.Advisories), report.Deleted)
-	h.renew(t, 1, s)
+	h.reissue(t, 1, s)
 	if c := h.claimOne(t, report.Advisories); c.Op != report.Delete || c.Body != nil || c.Version <= s.Version {
 		t.Errorf("it came back as %+v", c)
 	}
@@ -72,7 +72,7 @@ func testRenewWhich(t *testing.T, h *harness) {
 	h.append(t, advisory("overtaken", "b"))
 	h.settle(t, h.claimOneOf(t, report.Advisories, "overtaken"), report.Indexed)
 	unknown := report.Stamp{Key: report.Key{Kind: report.Cities, ID: "pending"}, Version: stamps[0].Version}
-	h.renew(t, 0, append(stamps, unknown)...)
+	h.reissue(t, 0, append(stamps, unknown)...)
 	if _, err := h.Reissue(t.Context(), []report.Stamp{{Key: report.Key{Kind: "countries", ID: "1"}, Version: 1}}); err == nil {
 		t.Error("an unknown kind was taken")
 	}
@@ -81,7 +81,7 @@ func testRenewWhich(t *testing.T, h *harness) {
 func testRenewOvertaken(t *testing.T, h *harness) {
 	s := h.append(t, advisory("1", "a"))[0]
 	h.settle(t, h.claimOne(t, report.Advisories), report.Indexed)
-	h.renew(t, 1, s)
+	h.reissue(t, 1, s)
 	old := h.claimOne(t, report.Advisories)
 	newer := h.append(t, advisory("1", "b"))[0]
 	if newer.Version <= old.Version {
@@ -97,7 +97,7 @@ func testRenewOvertaken(t *testing.T, h *harness) {
 func testRenewRestart(t *testing.T, h *harness) {
 	s := h.append(t, advisory("1", "a"))[0]
 	h.settle(t, h.claimOne(t, report.Advisories), report.Indexed)
-	h.renew(t, 1, s)
+	h.reissue(t, 1, s)
 	h.clock.move(-24 * time.Hour)
 	h.reopen(t)
 	c := h.claimOne(t, report.Advisories)
@@ -114,10 +114,10 @@ func testRenewInFlight(t *testing.T, h *harness) {
 	h.settle(t, h.claimOne(t, report.Advisories), report.Indexed)
 	h.resend(t, report.Advisories, 1)
 	c := h.claimOne(t, report.Advisories)
-	h.renew(t, 0, s)
+	h.reissue(t, 0, s)
 	h.settle(t, c, report.Indexed)
-	h.renew(t, 1, s)
-	h.renew(t, 0, s)
+	h.reissue(t, 1, s)
+	h.reissue(t, 0, s)
 	h.claimOne(t, report.Advisories)
 }
 
@@ -130,7 +130,7 @@ func testRenewMany(t *testing.T, h *harness) {
 	for got := h.claim(t, report.Advisories); len(got) > 0; got = h.claim(t, report.Advisories) {
 		h.settleAll(t, got, report.Indexed)
 	}
-	h.renew(t, len(stamps), stamps...)
+	h.reissue(t, len(stamps), stamps...)
 	h.expect(t, report.Advisories, "index=1200 indexed=1200 resending=1200")
 	seen := map[report.Version]bool{}
 	for got := h.claim(t, report.Advisories); len(got) > 0; got = h.claim(t, report.Advisories) {

@@ -81,7 +81,7 @@ func testTraceEnds(t *testing.T, h *harness) {
 				t.Fatalf("RetryDead = %d, %v", n, err)
 			}
 		} else {
-			h.renew(t, 1, stamp)
+			h.reissue(t, 1, stamp)
 		}
 		h.settle(t, h.claimTrace(t, report.Advisories, ""), report.Indexed)
 	}

@@ -216,7 +216,7 @@ func TestPostgresPartsOfAGroupKeepTheirOrder(t *testing.T) {
 	both := report.Delivery{Changes: append([]report.Change{city("7", "")}, committest.Put("2", `"older"`).Changes...)}
 	newer := committest.Put("2", `"newer"`)
 	bothResult := queued(both, appends(both))
-	fails := queued(report.Delivery{}, func(*commit.Transaction) error { return journal.ErrNotFound })
+	fails := queued(report.Delivery{}, func(*commit.Transaction) error { return report.ErrNotFound })
 	newerResult := queued(newer, appends(newer))
 	endGroup()
 	require.NoError(t, <-before)

@@ -23,6 +23,7 @@ import (
 
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
+	"riskdex/report"
 )
 
 // Journal is the journal in a PostgreSQL database, for any number of processes.
@@ -222,7 +223,7 @@ func (j *Journal) Lineage() string { return j.lineage }
 // quotaError compares the size of the tables, as last measured, with the limit.
 func (j *Journal) quotaError(n commit.Quota) error {
 	if used := j.used.Load(); n == commit.FullQuota && j.opt.MaxBytes > 0 && used >= j.opt.MaxBytes {
-		return fmt.Errorf("%w: its tables take %d bytes, and may take %d; drop what is not needed, or raise the limit", journal.ErrNoRoom, used, j.opt.MaxBytes)
+		return fmt.Errorf("%w: its tables take %d bytes, and may take %d; drop what is not needed, or raise the limit", report.ErrNoRoom, used, j.opt.MaxBytes)
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
@@ -29,7 +28,7 @@ func (j *Journal) read(what string, f func() error) error {
 }
 
 // Stats implements Journal.
-func (j *Journal) Stats(ctx context.Context) (s journal.Stats, err error) {
+func (j *Journal) Stats(ctx context.Context) (s report.Stats, err error) {
 	err = j.read("read the state of the journal", func() error {
 		return j.inSnapshot(ctx, func(tx pgx.Tx) (err error) {
 			s, err = j.readStats(ctx, tx)
@@ -44,8 +43,8 @@ func (j *Journal) Stats(ctx context.Context) (s journal.Stats, err error) {
 	return s, err
 }
 
-func (j *Journal) readStats(ctx context.Context, tx pgx.Tx) (journal.Stats, error) {
-	s := journal.Stats{Kinds: map[report.Kind]journal.KindStats{}}
+func (j *Journal) readStats(ctx context.Context, tx pgx.Tx) (report.Stats, error) {
+	s := report.Stats{Kinds: map[report.Kind]report.KindStats{}}
 	b := &pgx.Batch{}
 	for _, k := range report.AllKinds() {
 		s.Kinds[k] = commit.Totals{}.Stats()
@@ -247,7 +246,7 @@ func (j *Journal) DeadLetter(ctx context.Context, key report.Key) (l report.Dead
 		l, intact, err = scanLetter(row)
 		switch {
 		case errors.Is(err, pgx.ErrNoRows):
-			return journal.ErrNotFound
+			return report.ErrNotFound
 		case err == nil && !intact:
 			l.Body, l.ErrorType, l.Reason = nil, report.ErrorTypeDamaged, commit.DamagedReason(key)
 		}
@@ -294,7 +293,7 @@ func (j *Journal) Refusal(ctx context.Context, seq int64) (r report.Refusal, err
 		var crc uint32
 		r, crc, err = scanRefusal(j.pool.QueryRow(ctx, "SELECT "+refusalColumns+", body FROM refusals WHERE seq = $1", seq))
 		if errors.Is(err, pgx.ErrNoRows) {
-			return journal.ErrNotFound
+			return report.ErrNotFound
 		}
 		if err == nil && crc != commit.RefusalChecksum(r) {
 			r.Body, r.Bytes, r.Cut = nil, 0, true

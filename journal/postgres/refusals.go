@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
@@ -36,7 +35,7 @@ func (s *store) Refuse(r report.Refusal, place report.Version, size int64) error
 func (s *store) Refusal(seq int64) (place report.Version, size int64, err error) {
 	err = s.tx.QueryRow(s.ctx, "SELECT version, bytes FROM refusals WHERE seq = $1 FOR UPDATE", seq).Scan(&place, &size)
 	if errors.Is(err, pgx.ErrNoRows) {
-		err = journal.ErrNotFound
+		err = report.ErrNotFound
 	}
 	return place, size, err
 }

@@ -116,7 +116,7 @@ func TestPostgresReadOnly(t *testing.T) {
 	execSQL(t, j, "SELECT pg_reload_conf()")
 	committest.Eventually(t, "Append fails", func() bool {
 		_, err := j.Append(t.Context(), committest.Put("1", "x"))
-		return err != nil && strings.Contains(err.Error(), "read-only") && !errors.Is(err, journal.ErrNoRoom)
+		return err != nil && strings.Contains(err.Error(), "read-only") && !errors.Is(err, report.ErrNoRoom)
 	})
 	if j.Ready() == nil {
 		t.Error("the journal is ready while the server accepts no writes")
@@ -170,7 +170,7 @@ func TestPostgresFullDisk(t *testing.T) {
 		_, err := j.Append(t.Context(), committest.Put(fmt.Sprint(taken), noise(100_000)))
 		if err == nil {
 			taken++
-		} else if !errors.Is(err, journal.ErrNoRoom) {
+		} else if !errors.Is(err, report.ErrNoRoom) {
 			t.Fatal(err)
 		}
 		return err != nil
@@ -198,12 +198,12 @@ func TestPostgresMaxBytes(t *testing.T) {
 			t.Fatal("the limit was never reached")
 		}
 		_, err := p[0].Append(t.Context(), committest.Put(fmt.Sprint(i), noise(20_000)))
-		if err != nil && !errors.Is(err, journal.ErrNoRoom) {
+		if err != nil && !errors.Is(err, report.ErrNoRoom) {
 			t.Fatal(err)
 		}
 	}
 	for _, j := range p {
-		if _, err := j.Append(t.Context(), committest.Put("more", "x")); !errors.Is(err, journal.ErrNoRoom) {
+		if _, err := j.Append(t.Context(), committest.Put("more", "x")); !errors.Is(err, report.ErrNoRoom) {
 			t.Errorf("Append past the limit returned %v, want ErrNoRoom", err)
 		}
 		deliver(t, j, report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Advisories, ID: "1"}, Op: report.Delete}}})

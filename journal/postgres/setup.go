@@ -172,7 +172,7 @@ func readLineage(ctx context.Context, q interface {
 	QueryRow(context.Context, string, ...any) pgx.Row
 }) (line string, err error) {
 	if err := q.QueryRow(ctx, "SELECT value FROM ids WHERE name = 'line'").Scan(&line); err != nil {
-		return "", fmt.Errorf("read the id of its line: %w", err)
+		return "", fmt.Errorf("read its lineage: %w", err)
 	}
 	return line, nil
 }

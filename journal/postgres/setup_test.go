@@ -202,7 +202,7 @@ func TestPostgresDamageInResend(t *testing.T) {
 	}
 	sumsHold(t, j)
 	_, err = j.DeadLetter(t.Context(), report.Key{Kind: report.Advisories, ID: "1"})
-	if errors.Is(err, journal.ErrNotFound) {
+	if errors.Is(err, report.ErrNotFound) {
 		t.Error("the damaged document is not a dead letter")
 	}
 }

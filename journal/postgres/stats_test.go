@@ -30,7 +30,7 @@ func TestProcessesTellTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	stats := func(j journal.Journal) journal.Stats {
+	stats := func(j journal.Journal) report.Stats {
 		t.Helper()
 		s, err := j.Stats(t.Context())
 		ok(err)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
@@ -506,7 +505,7 @@ func (s *store) queueLedger(b *pgx.Batch, before commit.Ledger) {
 
 func (s *store) EndLoss() (l commit.Loss, err error) {
 	if err = s.tx.QueryRow(s.ctx, commit.EndLoss).Scan(l.ScanTargets()...); errors.Is(err, pgx.ErrNoRows) {
-		err = journal.ErrNotFound
+		err = report.ErrNotFound
 	}
 	return l, err
 }

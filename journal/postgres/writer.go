@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
@@ -85,7 +84,7 @@ func (j *Journal) execute(all []*commit.Request) {
 // stop notes why the journal cannot be written, and returns it.
 func (j *Journal) stop(err error) error {
 	if isDiskFull(err) {
-		err = fmt.Errorf("%w: the disk of PostgreSQL is full; make room on it: %w", journal.ErrNoRoom, err)
+		err = fmt.Errorf("%w: the disk of PostgreSQL is full; make room on it: %w", report.ErrNoRoom, err)
 	} else {
 		err = fmt.Errorf("the journal in PostgreSQL cannot be written: %w", err)
 	}

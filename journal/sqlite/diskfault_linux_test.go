@@ -103,7 +103,7 @@ func TestRealFullDisk(t *testing.T) {
 		ballast := filepath.Join(d.Dir, "ballast")
 		disktest.Fill(t, ballast, int64(round%5)<<18)
 		for _, err := range s.mustFail(t) {
-			if !errors.Is(err, journal.ErrNoRoom) {
+			if !errors.Is(err, report.ErrNoRoom) {
 				t.Errorf("error %v, want ErrNoRoom", err)
 			}
 		}
@@ -159,7 +159,7 @@ func TestSyncFails(t *testing.T) {
 		failed := 0
 		for range 3 { // meanwhile it may find out that a part of the disk still works
 			for _, err := range s.mustFail(t) {
-				if errors.Is(err, journal.ErrNoRoom) {
+				if errors.Is(err, report.ErrNoRoom) {
 					t.Fatalf("error %v, want one about a failing disk, not about space", err)
 				}
 				failed++

@@ -48,7 +48,7 @@ func TestFilesTakenAway(t *testing.T) {
 			require.NoError(t, c.take(path))
 
 			_, err = j.Append(t.Context(), committest.Put("2", "{}"))
-			if !errors.Is(err, errMoved) || errors.Is(err, journal.ErrNoRoom) {
+			if !errors.Is(err, errMoved) || errors.Is(err, report.ErrNoRoom) {
 				t.Errorf("Append: %v", err)
 			}
 			if err := j.Ready(); !errors.Is(err, errMoved) {

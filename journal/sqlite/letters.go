@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
@@ -109,7 +108,7 @@ func (e *engine) letter(ctx context.Context, key report.Key) (report.DeadLetter,
 	row := e.readers.QueryRowContext(ctx, letterColumns+`, kind, state, crc, body`+letterOf, string(key.Kind), string(key.ID))
 	l, err := scanLetter(row, key, &kind, &state, &crc, &body)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && l.Version != 0 && state != commit.StateDead {
-		return l, journal.ErrNotFound
+		return l, report.ErrNotFound
 	}
 	if err != nil || l.Version == 0 {
 		return l, err

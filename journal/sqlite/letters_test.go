@@ -53,7 +53,7 @@ func TestDamagedRenewed(t *testing.T) {
 			path, stamps := ended(t, report.Indexed, damage)
 			j := openTest(t, path, journal.Options{})
 			if n, err := j.Reissue(t.Context(), stamps); err != nil || n != 1 {
-				t.Errorf("%d renewed, %v, want 1", n, err)
+				t.Errorf("%d reissued, %v, want 1", n, err)
 			}
 			got, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
 			if err != nil || len(got) != 1 || got[0].ID != "b" {

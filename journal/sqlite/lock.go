@@ -33,11 +33,11 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// lockTouched is a place in a lock file that says nothing, behind the number of the process.
-const lockTouched = 31
+// lockTested is a place in a lock file that says nothing, behind the number of the process.
+const lockTested = 31
 
 func writePID(f *os.File) error {
-	_, err := fmt.Fprintf(f, "%-*d\n", lockTouched, os.Getpid())
+	_, err := fmt.Fprintf(f, "%-*d\n", lockTested, os.Getpid())
 	return err
 }
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"riskdex/internal/require"
-	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
 	"riskdex/report"
@@ -46,7 +45,7 @@ func TestPartsOfAGroupKeepTheirOrder(t *testing.T) {
 	within(t, "the first of the group", first)
 	older, olderResult := later(t, j, committest.Put("2", `"older"`), nil)
 	within(t, "the second of the group", older)
-	fails, failsResult := later(t, j, report.Delivery{}, journal.ErrNotFound)
+	fails, failsResult := later(t, j, report.Delivery{}, report.ErrNotFound)
 	within(t, "the one that fails", fails)
 	within(t, "the first of the group, alone", first)
 	newer, newerResult := later(t, j, committest.Put("2", `"newer"`), nil)
@@ -100,7 +99,7 @@ func TestPartsOfAGroupAreNotOvertaken(t *testing.T) {
 	both := committest.Put(named, "{}")
 	both.Changes = append(both.Changes, committest.Put("2", `"older"`).Changes...)
 	queue(both, nil)
-	queue(report.Delivery{}, journal.ErrNotFound)
+	queue(report.Delivery{}, report.ErrNotFound)
 	queue(committest.Put("2", `"newer"`), nil)
 	serve(3)
 	start(t, j)

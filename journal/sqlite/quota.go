@@ -11,6 +11,7 @@ import (
 
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
+	"riskdex/report"
 )
 
 const (
@@ -109,11 +110,11 @@ func (q *quota) exceeded() *excess {
 	case q.min > 0 && q.free >= 0 && q.free < least:
 		return &excess{disk: true, err: fmt.Errorf(
 			"%w: the disk of %s has %s left, and --journal-min-free keeps %s of it; make room on it, deliveries are accepted again from %s on",
-			journal.ErrNoRoom, q.path, size(q.free), size(q.min), size(q.min+q.min/slack))}
+			report.ErrNoRoom, q.path, size(q.free), size(q.min), size(q.min+q.min/slack))}
 	case q.max > 0 && q.used >= most:
 		return &excess{err: fmt.Errorf(
 			"%w: %s uses %s, and --journal-max-bytes allows it %s; raise that, or delete documents until it uses less than %s",
-			journal.ErrNoRoom, q.path, size(q.used), size(q.max), size(q.max-q.max/slack))}
+			report.ErrNoRoom, q.path, size(q.used), size(q.max), size(q.max-q.max/slack))}
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (r *quotaRig) noSpace(t *testing.T, d report.Delivery, words ...string) {
 	before := r.accepted(t)
 	_, err := r.Append(t.Context(), d)
 	for _, e := range []error{err, r.Ready()} {
-		if !errors.Is(e, journal.ErrNoRoom) {
+		if !errors.Is(e, report.ErrNoRoom) {
 			t.Fatalf("error %v, want ErrNoRoom", e)
 		}
 		for _, w := range words {

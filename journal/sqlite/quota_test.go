@@ -26,7 +26,7 @@ func TestLimit(t *testing.T) {
 	body := strings.Repeat("x", 100<<10)
 	n := 0
 	for ; n < 1000; n++ {
-		if _, err := r.Append(t.Context(), committest.Put(fmt.Sprint(n), body)); errors.Is(err, journal.ErrNoRoom) {
+		if _, err := r.Append(t.Context(), committest.Put(fmt.Sprint(n), body)); errors.Is(err, report.ErrNoRoom) {
 			break
 		} else if err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func TestRetryWithoutSpace(t *testing.T) {
 	refusal := report.Refusal{Reason: "not_json", Kind: report.Advisories, Body: []byte("x")}
 	mustAppend(t, r.Journal, report.Delivery{Refusals: []report.Refusal{refusal}})
 	for n := 0; ; n++ {
-		if _, err := r.Append(t.Context(), committest.Put(fmt.Sprint(n), strings.Repeat("x", 100<<10))); errors.Is(err, journal.ErrNoRoom) {
+		if _, err := r.Append(t.Context(), committest.Put(fmt.Sprint(n), strings.Repeat("x", 100<<10))); errors.Is(err, report.ErrNoRoom) {
 			break
 		} else if err != nil || n > 1000 {
 			t.Fatal(n, err)
@@ -125,7 +125,7 @@ func TestLimitIsExceededByOneAtMost(t *testing.T) {
 			_, err := r.Append(context.Background(), committest.Put(fmt.Sprint(n), body))
 			if err == nil {
 				taken.Add(1)
-			} else if !errors.Is(err, journal.ErrNoRoom) {
+			} else if !errors.Is(err, report.ErrNoRoom) {
 				t.Error(err)
 			}
 		})
@@ -147,7 +147,7 @@ func TestLowDisk(t *testing.T) {
 	r.free.Store(99 << 20)
 	mustAppend(t, r.Journal, committest.Put("2", "{}")) // it was measured a moment ago
 	r.pass(measureEvery)
-	if _, err := r.Append(t.Context(), committest.Put("3", "{}")); !errors.Is(err, journal.ErrNoRoom) {
+	if _, err := r.Append(t.Context(), committest.Put("3", "{}")); !errors.Is(err, report.ErrNoRoom) {
 		t.Fatalf("error %v, want ErrNoRoom", err)
 	}
 	r.noSpace(t, committest.Put("3", "{}"), "--journal-min-free", "99 MiB", "100 MiB")

@@ -91,7 +91,7 @@ func (j *Journal) eachRecord(ctx context.Context, kind report.Kind, f func(repor
 func checkSnapshot(path string) error {
 	info, err := os.Stat(path + "-wal")
 	if err == nil && info.Size() > snapshotWAL {
-		return fmt.Errorf("%w: the WAL has %s", journal.ErrSnapshotTooOld, humanize.IBytes(uint64(info.Size())))
+		return fmt.Errorf("%w: the WAL has %s", report.ErrSnapshotTooOld, humanize.IBytes(uint64(info.Size())))
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"riskdex/journal"
+	"riskdex/report"
 )
 
 // Records must end before what it keeps in the WAL keeps deliveries from being accepted.
@@ -22,7 +22,7 @@ func TestSnapshotIsBounded(t *testing.T) {
 		if err := os.Truncate(path+"-wal", size); err != nil {
 			t.Fatal(err)
 		}
-		if err := checkSnapshot(path); errors.Is(err, journal.ErrSnapshotTooOld) != old {
+		if err := checkSnapshot(path); errors.Is(err, report.ErrSnapshotTooOld) != old {
 			t.Errorf("with %d bytes: %v", size, err)
 		}
 	}

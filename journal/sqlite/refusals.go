@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 
-	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
@@ -17,7 +16,7 @@ func (s *store) Refuse(r report.Refusal, place report.Version, size int64) error
 func (s *store) Refusal(seq int64) (place report.Version, size int64, err error) {
 	err = s.st.refusal.QueryRowContext(s.ctx, seq).Scan(&place, &size)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = journal.ErrNotFound
+		err = report.ErrNotFound
 	}
 	return place, size, err
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 	"time"
 
-	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
@@ -68,7 +67,7 @@ func (e *engine) refusal(ctx context.Context, seq int64) (report.Refusal, error)
 	r, err := scanRefusal(row.Scan, &crc, &body)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return r, journal.ErrNotFound
+		return r, report.ErrNotFound
 	case err != nil:
 		return r, err
 	}

@@ -58,8 +58,8 @@ type Journal struct {
 
 	deflated atomic.Int64 // the last entry of the history that was looked at to compress it
 
-	touching sync.Mutex
-	diskTest <-chan struct{} // closed when the touch under way has ended; nil when there is none
+	testing  sync.Mutex
+	diskTest <-chan struct{} // closed when the test under way has ended; nil when there is none
 
 	verifying sync.Map              // the kinds that are
 	moved     atomic.Pointer[error] // why files are not where they belong; nil when they are
@@ -301,25 +301,25 @@ func (j *Journal) inSnapshot(ctx context.Context, f func(*sql.Tx) error) error {
 }
 
 // testDisk writes a byte to the disk of the journal, and closes the channel that it returns once
-// the byte is written. Whoever reads the database writes, too: to the memory that SQLite
+// the write has ended. Whoever reads the database writes, too: to the memory that SQLite
 // shares by way of a file. Where the disk hangs, such a write is a page fault that Go knows
 // nothing of: a few of them, or one and the next garbage collection, would stop the whole
 // process until the disk answers. This write waits in a system call, beside which all others
 // go on; all who ask meanwhile wait for the same one. It counts as a request, so that a
 // disk that hangs shows in Ready where nobody delivers.
 func (j *Journal) testDisk() (done <-chan struct{}) {
-	j.touching.Lock()
-	defer j.touching.Unlock()
+	j.testing.Lock()
+	defer j.testing.Unlock()
 	if j.diskTest == nil {
-		touched, answered := make(chan struct{}), j.queue.Expect()
-		j.diskTest = touched
+		tested, answered := make(chan struct{}), j.queue.Expect()
+		j.diskTest = tested
 		go func() {
-			_, _ = j.lock.WriteAt([]byte("\n"), lockTouched) // that it fails shows in the journal itself
+			_, _ = j.lock.WriteAt([]byte("\n"), lockTested) // that it fails shows in the journal itself
 			answered()
-			j.touching.Lock()
-			defer j.touching.Unlock()
+			j.testing.Lock()
+			defer j.testing.Unlock()
 			j.diskTest = nil
-			close(touched)
+			close(tested)
 		}()
 	}
 	return j.diskTest

@@ -40,7 +40,7 @@ func (e *engine) load(ctx context.Context) (commit.Ledger, error) {
 func readLineage(ctx context.Context, conn *sql.Conn) (line string, err error) {
 	err = conn.QueryRowContext(ctx, `SELECT value FROM ids WHERE name = 'line'`).Scan(&line)
 	if err != nil {
-		return "", fmt.Errorf("read the id of its line: %w", restoreHint(nonsense(err)))
+		return "", fmt.Errorf("read its lineage: %w", restoreHint(nonsense(err)))
 	}
 	return line, nil
 }
@@ -71,8 +71,8 @@ func readTotals(ctx context.Context, conn *sql.Conn) (map[report.Kind]commit.Tot
 }
 
 // Stats implements Journal.
-func (j *Journal) Stats(ctx context.Context) (journal.Stats, error) {
-	var s journal.Stats
+func (j *Journal) Stats(ctx context.Context) (report.Stats, error) {
+	var s report.Stats
 	err := j.read(func(e *engine) (err error) {
 		s, err = e.stats(ctx)
 		return err
@@ -81,7 +81,7 @@ func (j *Journal) Stats(ctx context.Context) (journal.Stats, error) {
 		err = j.diskStats(&s)
 	}
 	if err != nil {
-		return journal.Stats{}, fmt.Errorf("read the state of the journal: %w", err)
+		return report.Stats{}, fmt.Errorf("read the state of the journal: %w", err)
 	}
 	return s, nil
 }
@@ -101,8 +101,8 @@ const statsQuery = `SELECT ` + totalsColumns + `,
 	(SELECT json_group_object(substr(name, length('` + commit.NotePrefix + `') + 1), value) FROM ids WHERE name LIKE '` + commit.NotePrefix + `%'), ` + commit.LossColumns + `
 	FROM totals`
 
-func (e *engine) stats(ctx context.Context) (journal.Stats, error) {
-	s := journal.Stats{Kinds: map[report.Kind]journal.KindStats{}, Processes: []string{journal.ProcessName()}}
+func (e *engine) stats(ctx context.Context) (report.Stats, error) {
+	s := report.Stats{Kinds: map[report.Kind]report.KindStats{}, Processes: []string{journal.ProcessName()}}
 	rows, err := e.st.stats.QueryContext(ctx)
 	if err != nil {
 		return s, err
@@ -137,7 +137,7 @@ func (e *engine) stats(ctx context.Context) (journal.Stats, error) {
 }
 
 // diskStats adds what the database and its WAL take on disk, and what is left.
-func (j *Journal) diskStats(s *journal.Stats) error {
+func (j *Journal) diskStats(s *report.Stats) error {
 	file, err := fileSize(j.path)
 	if err != nil {
 		return err

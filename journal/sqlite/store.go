@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
@@ -249,7 +248,7 @@ func (s *store) DropReceipts(before int64) error { return s.exec(s.st.dropReceip
 
 func (s *store) EndLoss() (l commit.Loss, err error) {
 	if err = s.st.endLoss.QueryRowContext(s.ctx).Scan(l.ScanTargets()...); errors.Is(err, sql.ErrNoRows) {
-		err = journal.ErrNotFound
+		err = report.ErrNotFound
 	}
 	return l, err
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"riskdex/journal"
 	"riskdex/journal/internal/commit"
+	"riskdex/report"
 )
 
 // run carries out the requests of the queue, a group per transaction, until the queue is
@@ -148,7 +148,7 @@ func (j *Journal) stop(err error) error {
 		j.markSuspect(err)
 	}
 	if isFull(err) {
-		err = fmt.Errorf("%w: the disk of %s is full; make room on it: %w", journal.ErrNoRoom, j.path, err)
+		err = fmt.Errorf("%w: the disk of %s is full; make room on it: %w", report.ErrNoRoom, j.path, err)
 	} else {
 		err = fmt.Errorf("the journal %s cannot be written: %w", j.path, err)
 	}

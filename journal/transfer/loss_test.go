@@ -60,7 +60,7 @@ func TestLossIsAcknowledged(t *testing.T) {
 			if got := committest.LossOf(t, j); !reflect.DeepEqual(got, report.Loss{}) {
 				t.Errorf("%s still lacks %+v", endpoint(name).Name, got)
 			}
-			if _, err := j.AcknowledgeLoss(t.Context()); !errors.Is(err, journal.ErrNotFound) {
+			if _, err := j.AcknowledgeLoss(t.Context()); !errors.Is(err, report.ErrNotFound) {
 				t.Errorf("a second acknowledgement returned %v, want ErrNotFound", err)
 			}
 			closeTest(t, j)

@@ -58,19 +58,20 @@ func (x *Indices) CheckLineage(ctx context.Context, kind report.Kind) error {
 	return x.checkLineage(s)
 }
 
-// CheckTakeOver is CheckLineage for a journal that is taking a kind over by filling the index to.
-// It returns the index behind the alias, which is another journal's unless it is to already.
-// The error wraps report.ErrAnotherJournal if to is gone, or if another journal has begun to
+// CheckTakeOver is CheckLineage for a journal that is taking a kind over by filling the index
+// target.
+// It returns the index behind the alias, which is another journal's unless it is target already.
+// The error wraps report.ErrAnotherJournal if target is gone, or if another journal has begun to
 // take the kind over since.
-func (x *Indices) CheckTakeOver(ctx context.Context, kind report.Kind, to string) (index string, err error) {
+func (x *Indices) CheckTakeOver(ctx context.Context, kind report.Kind, target string) (index string, err error) {
 	s, err := x.state(ctx, kind)
 	if err != nil {
 		return "", err
 	}
-	if index = s.written(); index == to || s.filled() == to {
+	if index = s.written(); index == target || s.beingFilled() == target {
 		return index, nil
 	}
-	return "", anotherJournal{fmt.Sprintf("the index %s, which was to take %s over, is gone, or another journal takes it over since", to, s.alias)}
+	return "", anotherJournal{fmt.Sprintf("the index %s, which was to take %s over, is gone, or another journal takes it over since", target, s.alias)}
 }
 
 func (x *Indices) checkLineage(s state) error {
@@ -79,7 +80,7 @@ func (x *Indices) checkLineage(s state) error {
 			return anotherJournal{fmt.Sprintf("the index %s is filled from another journal: its line is %s, and that of this journal is %s", index, s.lineage(index), x.Lineage)}
 		}
 	}
-	if to := s.filled(); x.isOwnedByOther(s, to) {
+	if to := s.beingFilled(); x.isOwnedByOther(s, to) {
 		return anotherJournal{fmt.Sprintf("another journal is about to take %s over: it fills the index %s, whose line is %s, and that of this journal is %s; "+
 			"if nobody finishes that, take it back, or delete that index", s.alias, to, s.lineage(to), x.Lineage)}
 	}
@@ -137,7 +138,7 @@ func (x *Indices) undo(ctx context.Context, kind report.Kind, s state, resend fu
 	return x.startOver(ctx, kind, s, mine, resend)
 }
 
-// checkOwnerOfNew is claim for a kind that has no index.
+// checkOwnerOfNew is checkOwner for a kind that has no index.
 func (x *Indices) checkOwnerOfNew(ctx context.Context, kind report.Kind) error {
 	if kind == report.Cities {
 		if x.OwnedByOther(kind) {
@@ -169,9 +170,9 @@ func (s state) used() []string {
 	return nil
 }
 
-// filled returns the index that a take-over or a rebuild of the kind is filling: the latest of
+// beingFilled returns the index that a take-over or a rebuild of the kind is filling: the latest of
 // those that are being filled, unless the alias is on a later one.
-func (s state) filled() string {
+func (s state) beingFilled() string {
 	latest := s.latest(func(i indexState) bool { return i.has(s.alias) || i.has(s.alias+rebuilding) })
 	if s.indices[latest].has(s.alias) {
 		return ""

@@ -155,14 +155,14 @@ func TestWhatCannotBeUsedIsAnErrorAtTheStart(t *testing.T) {
 		"no certificate":      {Config{ClientCAFiles: []string{file(t, hidden)}}, "has none"},
 		"a private key":       {Config{ClientCAFiles: []string{file(t, "-----BEGIN PRIVATE KEY-----\n"+hidden+"\n-----END PRIVATE KEY-----\n")}}, "PRIVATE KEY"},
 		"broken certificate":  {Config{ClientCAFiles: []string{file(t, "-----BEGIN CERTIFICATE-----\n"+hidden+"\n-----END CERTIFICATE-----\n")}}, "certificates"},
-		"names of nobody":     {Config{ClientNames: []string{"x"}}, "state both"},
+		"names of nobody":     {Config{ClientNames: []string{"x"}}, "set both"},
 		"no range":            {Config{AllowFrom: []string{"192.0.2"}}, "192.0.2.0/24"},
 		"a name":              {Config{AllowFrom: []string{"localhost"}}, "localhost"},
 		"everybody":           {Config{AllowFrom: []string{"0.0.0.0/0"}}, "restricts nothing"},
 		"everybody in IPv6":   {Config{AllowFrom: []string{"::/0"}}, "restricts nothing"},
 		"IPv4 in IPv6":        {Config{AllowFrom: []string{"::ffff:192.0.2.0/120"}}, "spelling"},
 		"bits too many":       {Config{AllowFrom: []string{"192.0.2.1/24"}}, "192.0.2.0/24"},
-		"proxies only":        {Config{TrustedProxies: []string{"192.0.2.1"}}, "state both"},
+		"proxies only":        {Config{TrustedProxies: []string{"192.0.2.1"}}, "set both"},
 		"proxies not a range": {Config{AllowFrom: []string{"192.0.2.1"}, TrustedProxies: []string{"proxy"}}, "proxy"},
 	} {
 		_, err := New(c.cfg, time.Now, slog.New(slog.DiscardHandler))

@@ -45,7 +45,7 @@ type Budget struct {
 }
 
 // NewBudget returns a budget of size bytes, for requests that need at most largest bytes each. It
-// reserves at most half of its size for the oldest request, since the others need memory as well.
+// keeps at most half of its size free for the oldest request, since the others need memory as well.
 func NewBudget(size, largest int64) *Budget {
 	return &Budget{size: size, kept: min(largest, size/2), free: size, freed: make(chan struct{})}
 }

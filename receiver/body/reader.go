@@ -96,7 +96,7 @@ func (r *Reader) ReadRaw() ([]byte, error) {
 // it.
 func (r *Reader) Raw() []byte { return r.raw }
 
-// Grow reserves bytes more of the budget for what is made of the body, and waits for them if
+// Grow reserves that many more bytes of the budget for what is made of the body, and waits for them if
 // need be. The error is ErrBusy or ErrOverBudget.
 func (r *Reader) Grow(bytes int64) error { return r.reserved.grow(bytes) }
 

@@ -3,7 +3,6 @@ package commit
 import (
 	"errors"
 
-	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -19,5 +18,5 @@ const (
 // IsRequestError reports whether an error says why one request cannot be carried out. It comes
 // from the rules, and so says nothing of the database.
 func IsRequestError(err error) bool {
-	return errors.Is(err, journal.ErrNotFound) || errors.Is(err, journal.ErrNoRoom) || errors.Is(err, report.ErrAmbiguous) || errors.Is(err, report.ErrPlaceForgotten)
+	return errors.Is(err, report.ErrNotFound) || errors.Is(err, report.ErrNoRoom) || errors.Is(err, report.ErrAmbiguous) || errors.Is(err, report.ErrPlaceForgotten)
 }

@@ -3,7 +3,6 @@ package commit
 import (
 	"maps"
 
-	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -91,8 +90,8 @@ func (t *Totals) count(op report.Op, old *Row) {
 }
 
 // Stats are the totals as the interface has them.
-func (t Totals) Stats() journal.KindStats {
-	return journal.KindStats{
+func (t Totals) Stats() report.KindStats {
+	return report.KindStats{
 		Accepted: map[report.Op]uint64{
 			report.Index:  uint64(t.Indexes),
 			report.Delete: uint64(t.Deletes),

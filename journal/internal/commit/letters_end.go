@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -70,7 +69,7 @@ func (tx *Transaction) replaceDead(s report.Stamp, c report.Change) (report.Stam
 		return report.Stamp{}, err
 	}
 	if r == nil || r.Version != s.Version || r.State != StateDead {
-		return report.Stamp{}, journal.ErrNotFound
+		return report.Stamp{}, report.ErrNotFound
 	}
 	tx.source = report.Source{Call: sourceReplaceDead}
 	n, _, err := tx.nameCity(&c, c.ID, r, 0)

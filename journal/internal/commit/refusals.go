@@ -143,7 +143,7 @@ func (tx *Transaction) DropThese(seqs []int64) (n int, err error) {
 		switch {
 		case err == nil:
 			n++
-		case !errors.Is(err, journal.ErrNotFound):
+		case !errors.Is(err, report.ErrNotFound):
 			return 0, err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -25,7 +24,7 @@ func (tx *Transaction) clearRefusals(c report.Change, addressed report.ID, befor
 		if err == nil && same {
 			_, err = tx.dropRefusal(r.Seq)
 		}
-		if err != nil && !errors.Is(err, journal.ErrNotFound) { // then another process has dropped it
+		if err != nil && !errors.Is(err, report.ErrNotFound) { // then another process has dropped it
 			return fmt.Errorf("clear its refusal %d: %w", r.Seq, err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 func (j *Requests) Reissue(ctx context.Context, stamps []report.Stamp) (int, error) {
 	n, err := j.forEach(ctx, stamps, DiskQuota, (*Transaction).Reissue)
 	if err != nil {
-		return n, fmt.Errorf("renew %d documents of the journal: %w", len(stamps), err)
+		return n, fmt.Errorf("reissue %d documents of the journal: %w", len(stamps), err)
 	}
 	return n, nil
 }
@@ -55,17 +55,17 @@ func (j *Requests) RaiseVersions(ctx context.Context, list []report.Ahead) (int,
 		stamps[i], index[a.Key] = a.Stamp, max(index[a.Key], a.Index)
 	}
 	n, err := j.forEach(ctx, stamps, DiskQuota, func(tx *Transaction, c Content, r *Row) (bool, error) {
-		return tx.pass(c, r, index[c.Key])
+		return tx.raise(c, r, index[c.Key])
 	})
 	if err != nil {
-		return n, fmt.Errorf("pass what an index has of %d documents of the journal: %w", len(list), err)
+		return n, fmt.Errorf("raise the versions of %d documents of the journal: %w", len(list), err)
 	}
 	return n, nil
 }
 
-// pass gives a pending document a version above the one that an index has. It is the same
+// raise gives a pending document a version above the one that an index has. It is the same
 // change, so it is not counted again. A damaged record is left for Claim to find.
-func (tx *Transaction) pass(c Content, r *Row, index report.Version) (bool, error) {
+func (tx *Transaction) raise(c Content, r *Row, index report.Version) (bool, error) {
 	waits := r.State == StatePending || r.State == StateResend
 	if !waits || r.ClaimedElsewhere || !c.Intact || !index.InReach(tx.Now) {
 		return false, nil

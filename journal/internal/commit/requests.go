@@ -68,8 +68,8 @@ func (j *Requests) Append(ctx context.Context, d report.Delivery) ([]report.Stam
 	if err := checkDelivery(d); err != nil {
 		return nil, err
 	}
-	need := quotaOf(d)
-	if err := j.hooks.CheckQuota(need); err != nil {
+	quota := quotaOf(d)
+	if err := j.hooks.CheckQuota(quota); err != nil {
 		return nil, fmt.Errorf("append a delivery of %d changes to the journal: %w", len(d.Changes), err)
 	}
 	size, keys := 0, make([]report.Key, 0, len(d.Changes))
@@ -88,7 +88,7 @@ func (j *Requests) Append(ctx context.Context, d report.Delivery) ([]report.Stam
 	}
 	var stamps []report.Stamp
 	var before error // a repeat, or refused for lack of space
-	err := j.queue.Do(ctx, &Request{Gone: d.Gone, Keys: keys, Versions: len(d.Changes) + len(d.Refusals), Bytes: size, Size: len(d.Changes) + len(d.Refusals), Scope: NewScope(d), Sync: true, Quota: need, Run: func(tx *Transaction) (err error) {
+	err := j.queue.Do(ctx, &Request{Gone: d.Gone, Keys: keys, Versions: len(d.Changes) + len(d.Refusals), Bytes: size, Size: len(d.Changes) + len(d.Refusals), Scope: NewScope(d), Sync: true, Quota: quota, Run: func(tx *Transaction) (err error) {
 		// A repeat is no error of the transaction, which others share.
 		if before, err = tx.repeats(d.Receipt); before != nil || err != nil {
 			return err

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"riskdex/internal/require"
-	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -50,7 +49,7 @@ func Eventually(t testing.TB, what string, is func() bool) {
 
 // LossOf returns what a journal says it may lack.
 func LossOf(t testing.TB, j interface {
-	Stats(ctx context.Context) (journal.Stats, error)
+	Stats(ctx context.Context) (report.Stats, error)
 }) report.Loss {
 	t.Helper()
 	s, err := j.Stats(t.Context())

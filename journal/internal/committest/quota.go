@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"riskdex/internal/require"
-	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -29,7 +28,7 @@ func OnlyWhatFreesSpaceIsAcceptedPastTheLimit(t *testing.T, open func(*testing.T
 	j.FillUp()
 	Eventually(t, "the journal is full", func() bool { return j.Ready() != nil })
 	for name, d := range map[string]report.Delivery{"unknown": Delete("unknown"), "deleted before": Delete("deleted")} {
-		if err := deliver(d); !errors.Is(err, journal.ErrNoRoom) {
+		if err := deliver(d); !errors.Is(err, report.ErrNoRoom) {
 			t.Errorf("%s, while a refusal is kept: %v, want ErrNoRoom", name, err)
 		}
 	}
@@ -45,7 +44,7 @@ func OnlyWhatFreesSpaceIsAcceptedPastTheLimit(t *testing.T, open func(*testing.T
 		"a put": Put("live", "{}"), "unknown, with a receipt": signed,
 		"a put, and a delete that leaves nothing": {Changes: append(Delete("unknown").Changes, Put("new", "{}").Changes...)},
 	} {
-		if err := deliver(d); !errors.Is(err, journal.ErrNoRoom) {
+		if err := deliver(d); !errors.Is(err, report.ErrNoRoom) {
 			t.Errorf("%s: %v, want ErrNoRoom", name, err)
 		}
 	}
