@@ -30,8 +30,9 @@ type notifier struct {
 }
 
 // spacing is the shortest time between two notifications of one process, so that a burst of
-// deliveries does not become a burst of notifications.
-const spacing = 5 * time.Millisecond
+// deliveries does not become a burst of notifications: every other process wakes for each. The
+// first after quiet is sent at once, and the process that accepts a delivery needs none.
+const spacing = 50 * time.Millisecond
 
 func newNotifier(pool *pgxpool.Pool, channel string, me func() int64) *notifier {
 	return &notifier{pool: pool, channel: channel, me: me, wake: commit.NewSignal(), kinds: map[report.Kind]bool{}}

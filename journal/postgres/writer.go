@@ -201,10 +201,6 @@ func (s *store) giveUp(conn *pgx.Conn) {
 	}
 }
 
-// plannedAnew is for how many documents the lookup of a group is planned anew. A plan that was
-// made while the table was small reads all of it, until the server analyzes it.
-const plannedAnew = 8
-
 // begin starts a transaction and locks the rows of a group, in one round trip.
 func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Request, locks *lockSet) (*commit.Transaction, *store, commit.Ledger, error) {
 	l := commit.Ledger{Totals: map[report.Kind]commit.Totals{}}
@@ -230,14 +226,11 @@ func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Req
 		return err
 	})
 	if len(keys) > 0 {
-		anew := len(keys) >= plannedAnew
-		if anew {
-			b.Queue("SET LOCAL plan_cache_mode = force_custom_plan")
-		}
+		// A plan that was made while the table was small reads all of it, until the server
+		// analyzes it. So this is planned anew; for other statements that costs more than it gains.
+		b.Queue("SET LOCAL plan_cache_mode = force_custom_plan")
 		b.Queue(lookupRows, lookupArgs(keys)...).Query(func(rows pgx.Rows) error { return s.readRows(rows, nil, keys) })
-		if anew {
-			b.Queue("SET LOCAL plan_cache_mode TO DEFAULT")
-		}
+		b.Queue("SET LOCAL plan_cache_mode TO DEFAULT")
 	}
 	if takes > 0 {
 		s.queueVersions(b, int64(takes), 0)
