@@ -8,7 +8,8 @@ import (
 	"riskdex/report"
 )
 
-// Index is what the status page needs of Elasticsearch.
+// Index is what the status page needs of Elasticsearch. It has types of its own, so that this
+// package knows neither mappings nor Elasticsearch, and whoever uses it need not link the gazetteer.
 type Index interface {
 	// Documents returns how many documents of kind a search can find.
 	Documents(ctx context.Context, kind report.Kind) (int, error)

@@ -154,8 +154,8 @@ func (j *Journal) nextToDeflate(ctx context.Context) (list []deflated, seen int6
 	}
 	err = j.read(func(e *engine) error {
 		size := 0
-		rows, err := e.readers.QueryContext(ctx, `SELECT version, kind, old_form, CASE WHEN old_form = 2 THEN old_body END FROM history
-			WHERE version > ? ORDER BY version LIMIT ?`, seen, deflateStep)
+		rows, err := e.readers.QueryContext(ctx, `SELECT version, kind, old_form, CASE WHEN old_form = ? THEN old_body END FROM history
+			WHERE version > ? ORDER BY version LIMIT ?`, int64(commit.FormRaw), seen, deflateStep)
 		err = forRows(rows, err, func(scan func(...any) error) error {
 			var version, form looseInt
 			var kind looseText
