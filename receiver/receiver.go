@@ -208,18 +208,12 @@ func (r *Receiver) refuseRoute(status int) http.Handler {
 
 // collections lists the paths of all kinds: /cities, /advisories and /special-reports.
 func (r *Receiver) collections() string {
-	var list strings.Builder
-	for i, kind := range report.Kinds() {
-		switch i {
-		case 0:
-		case len(report.Kinds()) - 1:
-			list.WriteString(" and ")
-		default:
-			list.WriteString(", ")
-		}
-		list.WriteString(r.prefix + "/" + string(kind))
+	var paths []string
+	for _, kind := range report.Kinds() {
+		paths = append(paths, r.prefix+"/"+string(kind))
 	}
-	return list.String()
+	last := len(paths) - 1
+	return strings.Join(paths[:last], ", ") + " and " + paths[last]
 }
 
 func mayCarryDelivery(method string) bool {

@@ -152,6 +152,7 @@ func (b *bench) burstPeer(ctx context.Context, w *workload, n int, answer string
 
 func perSecond(n int, took time.Duration) float64 { return float64(n) / took.Seconds() }
 func per20000(n int, cpu time.Duration) float64   { return cpu.Seconds() * 20_000 / float64(n) }
+func usEach(n int, cpu time.Duration) float64     { return cpu.Seconds() * 1e6 / float64(n) }
 func ms(d time.Duration) float64                  { return float64(d) / float64(time.Millisecond) }
 
 func median(values []float64) float64 {

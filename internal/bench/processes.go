@@ -146,7 +146,7 @@ func (b *bench) shareAway(ctx context.Context, db *database, w *workload, n int,
 	}
 	s = shared{
 		accepted: perSecond(deliveries, took), p50: ms(acks.at(0.5)), p99: ms(acks.at(0.99)),
-		riskdex: 1000 * ms(after-before) / float64(deliveries), postgres: 1000 * ms(spent) / float64(deliveries),
+		riskdex: usEach(deliveries, after-before), postgres: usEach(deliveries, spent),
 	}
 	return s, group.end(ctx)
 }

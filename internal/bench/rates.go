@@ -153,7 +153,7 @@ func (b *bench) paced(ctx context.Context, w *workload, p pace) (o paced, err er
 	profiled()
 	o = paced{
 		p50: ms(acks.at(0.5)), p99: ms(acks.at(0.99)),
-		cpu: 1000 * ms(after-before) / float64(l.deliveries), elasticsearch: ms(serverAfter-server) / float64(l.deliveries),
+		cpu: usEach(l.deliveries, after-before), elasticsearch: ms(serverAfter-server) / float64(l.deliveries),
 	}
 	if o.resident, err = r.mostResidentMiB(); err != nil {
 		return o, err
@@ -178,5 +178,5 @@ func (b *bench) pacedRead(ctx context.Context, w *workload, perSecond int) (acks
 		return nil, 0, err
 	}
 	after, err := processorOf(process.PID())
-	return acks, 1000 * ms(after-before) / float64(l.deliveries), err
+	return acks, usEach(l.deliveries, after-before), err
 }

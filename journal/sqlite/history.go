@@ -148,10 +148,7 @@ func (j *Journal) deflateHistory(ctx context.Context) error {
 // that was looked at last.
 func (j *Journal) nextToDeflate(ctx context.Context) (list []deflated, seen int64, err error) {
 	seen = j.deflated.Load()
-	w, err := flate.NewWriter(nil, flate.BestSpeed)
-	if err != nil {
-		return nil, 0, err
-	}
+	var d deflater
 	err = j.read(func(e *engine) error {
 		size := 0
 		rows, err := e.readers.QueryContext(ctx, `SELECT version, kind, old_form, CASE WHEN old_form = ? THEN old_body END FROM history
@@ -167,7 +164,7 @@ func (j *Journal) nextToDeflate(ctx context.Context) (list []deflated, seen int6
 			if form != commit.FormRaw || len(body) == 0 {
 				return nil
 			}
-			small, err := deflate(w, body)
+			small, err := d.deflate(body)
 			if err == nil && len(small) < len(body) {
 				list = append(list, deflated{seen, int64(len(body)), report.Kind(kind), small})
 			}
@@ -187,12 +184,21 @@ func (j *Journal) nextToDeflate(ctx context.Context) (list []deflated, seen int6
 	return list, seen, err
 }
 
-// deflate returns a body in the form commit.FormDeflated, by a writer that it resets.
-func deflate(w *flate.Writer, body []byte) ([]byte, error) {
+// deflater compresses bodies one after the other. It has no writer before the first, since that
+// takes much memory and most runs find nothing to compress.
+type deflater struct{ w *flate.Writer }
+
+// deflate returns a body in the form commit.FormDeflated.
+func (d *deflater) deflate(body []byte) (small []byte, err error) {
+	if d.w == nil {
+		if d.w, err = flate.NewWriter(nil, flate.BestSpeed); err != nil {
+			return nil, err
+		}
+	}
 	var out bytes.Buffer
-	w.Reset(&out)
-	_, err := w.Write(body)
-	err = errors.Join(err, w.Close())
+	d.w.Reset(&out)
+	_, err = d.w.Write(body)
+	err = errors.Join(err, d.w.Close())
 	return out.Bytes(), err
 }
 

@@ -263,9 +263,9 @@ func (r *restore) was(ctx context.Context) (w was, err error) {
 func (w was) lacks(line string, has report.Version, now time.Time) commit.Loss {
 	until := max(w.noted, w.last)
 	switch {
-	case w.line == line && w.noted <= w.last:
+	case w.lineage == line && w.noted <= w.last:
 		until = w.content // losing documents of the probe is no loss
-	case w.line != line && (w.line != "" || w.noted == 0):
+	case w.lineage != line && (w.lineage != "" || w.noted == 0):
 		until = max(until, report.Version(now.UnixMicro()))
 	}
 	lost := whatIsLost(until, has, false, now)
@@ -277,14 +277,14 @@ func (w was) lacks(line string, has report.Version, now time.Time) commit.Loss {
 
 // summary is what a journal says about itself.
 type summary struct {
-	line     string // empty if it cannot be read
+	lineage  string // empty if it cannot be read
 	accepted int64
 	last     report.Version
 	loss     commit.Loss
 }
 
 func summarize(ctx context.Context, conn *sql.Conn) (s summary, err error) {
-	if s.line, err = readLineage(ctx, conn); err != nil {
+	if s.lineage, err = readLineage(ctx, conn); err != nil {
 		return summary{}, err
 	}
 	err = conn.QueryRowContext(ctx, `SELECT (SELECT coalesce(sum(indexes + deletes), 0) FROM totals WHERE kind <> 'probe'),
@@ -311,8 +311,8 @@ func (r *restore) compare(ctx context.Context, conn *sql.Conn, was was) error {
 		return err
 	}
 	switch {
-	case was.line == "":
-	case was.line == made.line:
+	case was.lineage == "":
+	case was.lineage == made.lineage:
 		r.report.After = max(0, was.accepted-made.accepted)
 	case !r.opt.AnotherJournal:
 		return fmt.Errorf("it is a copy of another journal, and not of the one that is there: what is indexed from the one is not from the other. "+
@@ -320,7 +320,7 @@ func (r *restore) compare(ctx context.Context, conn *sql.Conn, was was) error {
 			"such as where riskdex was started on an empty journal since: --from-another-journal",
 			was.accepted, shortTime(was.last), made.accepted, shortTime(made.last))
 	}
-	l := commit.Ledger{Loss: made.loss.Join(was.lacks(made.line, made.last, time.Now()))}
+	l := commit.Ledger{Loss: made.loss.Join(was.lacks(made.lineage, made.last, time.Now()))}
 	l.LastVersion = max(made.last, was.noted, was.last, l.Loss.Until)
 	r.report.Loss = l.Loss.Report()
 	return keepLedger(ctx, conn, l)

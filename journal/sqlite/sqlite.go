@@ -58,8 +58,8 @@ type Journal struct {
 
 	deflated atomic.Int64 // the last entry of the history that was looked at to compress it
 
-	testing  sync.Mutex
-	diskTest <-chan struct{} // closed when the test under way has ended; nil when there is none
+	diskTesting sync.Mutex
+	diskTest    <-chan struct{} // closed when the test under way has ended; nil when there is none
 
 	verifying sync.Map              // the kinds that are
 	moved     atomic.Pointer[error] // why files are not where they belong; nil when they are
@@ -308,16 +308,16 @@ func (j *Journal) inSnapshot(ctx context.Context, f func(*sql.Tx) error) error {
 // go on; all who ask meanwhile wait for the same one. It counts as a request, so that a
 // disk that hangs shows in Ready where nobody delivers.
 func (j *Journal) testDisk() (done <-chan struct{}) {
-	j.testing.Lock()
-	defer j.testing.Unlock()
+	j.diskTesting.Lock()
+	defer j.diskTesting.Unlock()
 	if j.diskTest == nil {
 		tested, answered := make(chan struct{}), j.queue.Expect()
 		j.diskTest = tested
 		go func() {
 			_, _ = j.lock.WriteAt([]byte("\n"), lockTested) // that it fails shows in the journal itself
 			answered()
-			j.testing.Lock()
-			defer j.testing.Unlock()
+			j.diskTesting.Lock()
+			defer j.diskTesting.Unlock()
 			j.diskTest = nil
 			close(tested)
 		}()

@@ -36,7 +36,7 @@ func (b *builder) require(m method) {
 func (b *builder) address(cfg Config) {
 	if len(cfg.AllowFrom) == 0 {
 		if len(cfg.TrustedProxies) > 0 {
-			b.errs = append(b.errs, errors.New("trusted proxies are stated, but not which addresses deliveries are taken from, so they would change nothing: set both"))
+			b.errs = append(b.errs, errors.New("trusted proxies are set without the addresses that deliveries are accepted from, so they have no effect: set both"))
 		}
 		return
 	}

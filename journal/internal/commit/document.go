@@ -10,8 +10,13 @@ import (
 
 // Lookup is the part of a Store that is needed to tell which document a name leads to.
 type Lookup interface {
+	// Find returns the row of a document, or nil.
 	Find(k report.Key) (*Row, error)
+	// WithCode returns the ids of cities that have a code, have not lost it, and whose newest
+	// change is op, up to most of them.
 	WithCode(code string, op report.Op, most int) ([]report.ID, error)
+	// Origin returns the origin of a row's version, or 0 if it has none. It is negative for what
+	// was refused at first.
 	Origin(r *Row) (report.Version, error)
 }
 

@@ -128,12 +128,14 @@ func (j *Requests) Settle(ctx context.Context, s []report.Settlement) error {
 	if err := checkSettlements(s); err != nil {
 		return err
 	}
-	claims, others := make([]Claim, len(s)), make([]report.Key, 0, len(s))
+	var claims []Claim
+	var others []report.Key
 	if j.hooks.Claimed != nil {
 		claims, others = j.hooks.Claimed(s)
 	} else {
-		for _, one := range s {
-			others = append(others, one.Key)
+		claims, others = make([]Claim, len(s)), make([]report.Key, len(s))
+		for i, one := range s {
+			others[i] = one.Key
 		}
 	}
 	err := j.queue.Do(ctx, &Request{Keys: others, Size: len(s), Run: func(tx *Transaction) error { return tx.Settle(s, claims) }})

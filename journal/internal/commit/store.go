@@ -19,12 +19,8 @@ type Store interface {
 	BeginDelivery(versions int) error
 	EndDelivery()
 
-	// Find returns the row of a document, or nil. After a change, the row has to be found
-	// again.
-	Find(k report.Key) (*Row, error)
-	// WithCode returns the ids of cities that have a code, have not lost it, and whose newest
-	// change is op, up to most of them.
-	WithCode(code string, op report.Op, most int) ([]report.ID, error)
+	// After a change, a row that Find returned has to be found again.
+	Lookup
 
 	// Put writes a pending change with its trace, in place of the row of its document, if any.
 	Put(c report.Change, n Naming, waitingSince int64, old *Row) error
@@ -69,9 +65,7 @@ type Store interface {
 	// Tombstones is how many documents of a kind are deleted.
 	Tombstones(kind report.Kind) (int64, error)
 
-	// Origin returns the origin of a row's version, or 0 if it has none. KeepOrigin stores the
-	// origin of a document's current version. It is negative for what was refused at first.
-	Origin(r *Row) (report.Version, error)
+	// KeepOrigin stores the origin of a document's current version.
 	KeepOrigin(k report.Key, origin report.Version) error
 
 	// Refuse keeps a refusal. place is its version in the order of deliveries.
