@@ -11,21 +11,25 @@ import (
 // journalToIndex looks up the documents of the journal in the index.
 func (r *verification) journalToIndex(ctx context.Context) error {
 	var after report.ID
-	for {
+	next := func(ctx context.Context) ([]report.Entry, bool, error) {
 		entries, err := r.journal.Entries(ctx, r.kind, after, r.cfg.Page)
 		if err != nil {
-			return fmt.Errorf("read the journal after %q: %w", after, err)
+			return nil, false, fmt.Errorf("read the journal after %q: %w", after, err)
 		}
 		if len(entries) == 0 {
-			return nil
+			return nil, false, nil
 		}
+		after = entries[len(entries)-1].ID
+		return entries, true, nil
+	}
+	return eachPage(ctx, next, func(entries []report.Entry) error {
 		if err := r.comparePage(ctx, entries); err != nil {
 			return err
 		}
-		after = entries[len(entries)-1].ID
 		r.report.countKnown(entries)
 		r.progress(report.VerifyProgress{Phase: PhaseJournal, Done: r.report.Documents})
-	}
+		return nil
+	})
 }
 
 // comparePage finds what differs in a page of the journal, while both sides keep changing. It

@@ -37,7 +37,7 @@ type Aliases interface {
 
 // Config bounds a verification. All values must be greater than zero.
 type Config struct {
-	Page        int // documents per request, and in memory
+	Page        int // documents per request; two pages are in memory
 	MaxFindings int // kept in a report; further ones are only counted
 
 	FirstBackoff   time.Duration // roughly the first wait after a failure, or for a repaired document
@@ -98,9 +98,10 @@ type Options struct {
 }
 
 // Verify compares the version of every document in the index of kind with the journal. It
-// sends one request at a time, holds one page of documents in memory, and may be repeated at
-// will. Changes under way are no findings. It compares nothing but versions: a document that
-// somebody altered without a new version goes unnoticed.
+// reads a page while it compares the one before: it holds two in memory, and sends two
+// requests at a time at most. It may be repeated at will. Changes under way are no findings.
+// It compares nothing but versions: a document that somebody altered without a new version
+// goes unnoticed.
 //
 // The error is report.ErrVerifying while another call verifies the kind, in any process, and
 // an *Error for trouble with Elasticsearch or the index. The report then has the findings so

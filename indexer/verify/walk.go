@@ -18,28 +18,32 @@ import (
 // waits.
 const keepAlive = "10m"
 
-// walk passes the ids of all documents that the index has at the start to visit, page by page.
-// It fails rather than skip any.
+// page is some documents of a snapshot.
+type page struct {
+	ids         []report.ID
+	done, total int // documents of the snapshot up to the last of these, and in all
+}
+
+// walk passes the documents that the index has at the start to visit, page by page. It fails
+// rather than skip any.
 func (r *verification) walk(ctx context.Context, phase string, visit func(context.Context, []report.ID) error) error {
 	s, err := r.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { r.close(ctx, s) }()
-	for {
+	next := func(ctx context.Context) (page, bool, error) {
 		ids, err := r.next(ctx, s)
-		if err != nil {
-			return err
-		}
-		if len(ids) == 0 {
-			return nil
-		}
-		if err := visit(ctx, ids); err != nil {
-			return err
-		}
-		r.report.Indexed = s.total
-		r.progress(report.VerifyProgress{Phase: phase, Done: s.done, Total: s.total})
+		return page{ids, s.done, s.total}, len(ids) > 0, err
 	}
+	return eachPage(ctx, next, func(p page) error {
+		if err := visit(ctx, p.ids); err != nil {
+			return err
+		}
+		r.report.Indexed = p.total
+		r.progress(report.VerifyProgress{Phase: phase, Done: p.done, Total: p.total})
+		return nil
+	})
 }
 
 // open refreshes the index and takes a snapshot.
