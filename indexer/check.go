@@ -130,10 +130,15 @@ const deletesLinger = time.Hour
 // remindOfDeletes has recent tombstones sent again after Elasticsearch was away. After a restart
 // it has forgotten their versions, and would accept an older write that lingers in a proxy: the
 // document would be back. The tombstone removes what came back, and keeps out what comes later.
+// A rebuild may have marked it before, for the new index alone.
 func (x *Indexer) remindOfDeletes(ctx context.Context, t task) error {
-	n, err := x.journal.ResendDeleted(ctx, t.kind, t.back.Add(-deletesLinger))
+	since := t.back.Add(-deletesLinger)
+	n, err := x.journal.ResendDeleted(ctx, t.kind, since)
 	if err != nil {
 		return fmt.Errorf("mark the recent deletes of %s to be sent again: %w", t.kind, err)
+	}
+	if t.target != nil && t.target.reminded.IsZero() {
+		t.target.reminded = since
 	}
 	switch {
 	case n == 0:

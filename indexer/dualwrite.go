@@ -26,11 +26,16 @@ type filling struct {
 
 // goesToAlias reports whether c goes to the index that apps search, and not to the new one alone.
 func (t *target) goesToAlias(c report.Change) bool {
-	return t == nil || !t.only && (!c.Resent || c.Version > t.since)
+	if t == nil {
+		return true
+	}
+	reminder := c.Op == report.Delete && !t.reminded.IsZero() && !c.AcceptedAt.Before(t.reminded)
+	return !t.only && (!c.Resent || c.Version > t.since || reminder)
 }
 
 // dualWrite sends live changes to the alias and then to the new index, and
-// documents that are sent again to the new one only. A change is settled when
+// documents that are sent again to the new one only, but for those that are meant
+// for the alias too. A change is settled when
 // both have it. The two bulks go out one after the other and from the same lines,
 // so they take no more memory than one.
 func (x *Indexer) dualWrite(ctx context.Context, t task, batch []prepared, out *outcome, tell progress) []judgement {

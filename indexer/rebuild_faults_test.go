@@ -68,21 +68,23 @@ func TestNewIndexThatIsOverloaded(t *testing.T) {
 	r.complete()
 }
 
+// refusesOne answers as a new index that never takes the document 7, so that the rebuild does not end.
+func refusesOne(w http.ResponseWriter, req *http.Request, next http.Handler) {
+	req.Header.Del("Accept-Encoding") // so that the answer can be read here
+	indexertest.Applied(func(w http.ResponseWriter, answer []byte) {
+		full := []byte(`"_id":"7","status":429,"error":{"type":"es_rejected_execution_exception","reason":"full"}`)
+		answer = bytes.Replace(answer, []byte(`"_id":"7","status":201`), full, 1)
+		answer = bytes.ReplaceAll(answer, []byte("version_conflict_engine_exception"), []byte("es_rejected_execution_exception"))
+		_, _ = w.Write(answer)
+	})(w, req, next)
+}
+
 // TestRepairDuringARebuildBecomesVisible: a document that is sent again goes to the index
 // behind the alias as well.
 func TestRepairDuringARebuildBecomesVisible(t *testing.T) {
 	t.Parallel()
 	r := filledRig(t, rebuilding(), 200)
-	// The new index refuses one of the documents, so the rebuild does not end.
-	r.newIndexAnswers(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		req.Header.Del("Accept-Encoding") // so that the answer can be read here
-		indexertest.Applied(func(w http.ResponseWriter, answer []byte) {
-			full := []byte(`"_id":"7","status":429,"error":{"type":"es_rejected_execution_exception","reason":"full"}`)
-			answer = bytes.Replace(answer, []byte(`"_id":"7","status":201`), full, 1)
-			answer = bytes.ReplaceAll(answer, []byte("version_conflict_engine_exception"), []byte("es_rejected_execution_exception"))
-			_, _ = w.Write(answer)
-		})(w, req, next)
-	})
+	r.newIndexAnswers(refusesOne)
 	r.rebuild()
 	var sent report.Entry
 	r.Eventually("some documents are in the new index", func() bool {
@@ -103,6 +105,35 @@ func TestRepairDuringARebuildBecomesVisible(t *testing.T) {
 		t.Fatalf("%d reissued", n)
 	}
 	r.Eventually("apps find it again", func() bool { return r.Document(report.Cities, string(sent.ID)) != nil })
+	if s := r.status(); s.Phase != report.PhaseFilling {
+		t.Errorf("the rebuild is %+v, want it still filling", s)
+	}
+	require.NoError(t, r.Indexer.StopRebuild(report.Cities))
+	r.only(1)
+	r.complete()
+}
+
+// TestDeletesAreRemindedOfDuringARebuild: what came back to the index that apps search while
+// Elasticsearch was away is removed there, even if the new one never takes its place.
+func TestDeletesAreRemindedOfDuringARebuild(t *testing.T) {
+	t.Parallel()
+	cfg := rebuilding()
+	cfg.RestartTakes = time.Millisecond
+	r := filledRig(t, cfg, 50) // the document 50 is deleted
+	r.newIndexAnswers(refusesOne)
+	r.rebuild()
+	r.Eventually("the new index has all others", func() bool { return r.Stats().Kinds[report.Cities].Resending == 1 })
+	old := r.Indices.Index(report.Cities, 1)
+	r.Change("PUT", "/"+old+"/_settings", `{"index.gc_deletes":"0s"}`) // it forgets, as in a restart
+	r.Fail(func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) })
+	r.Eventually("Elasticsearch is away", func() bool { return r.Metric("riskdex_elasticsearch_up") == 0 })
+	r.Eventually("an older write arrives late", func() bool {
+		r.Change("POST", "/"+old+"/_refresh", "")
+		status, _ := r.Ask("PUT", "/"+old+"/_doc/50?version=1&version_type=external", `{"source":{"title":"back"}}`)
+		return status == http.StatusCreated
+	})
+	r.newIndexAnswers(refusesOne)
+	r.Eventually("what came back is gone again", func() bool { return r.Document(report.Cities, "50") == nil })
 	if s := r.status(); s.Phase != report.PhaseFilling {
 		t.Errorf("the rebuild is %+v, want it still filling", s)
 	}

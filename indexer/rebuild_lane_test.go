@@ -367,6 +367,36 @@ func TestRebuildEndsWhenEverythingIsSentToTheAliasAgain(t *testing.T) {
 	}
 }
 
+// TestLaterTasksRemindToo: the task that has deletes sent again need not be the one that sends
+// them.
+func TestLaterTasksRemindToo(t *testing.T) {
+	t.Parallel()
+	l, now, cfg := fillingLane(t)
+	l.trouble = trouble
+	check := nextTask(t, l, now, cfg)
+	check.target.reminded = now.Add(-time.Hour)
+	l.end(check, outcome{checked: true, index: "v1"}, now, cfg)
+	l.wake()
+	later := nextTask(t, l, now, cfg)
+	change := func(op report.Op, resent bool, at time.Time) report.Change {
+		return report.Change{Op: op, Resent: resent, Version: 1, AcceptedAt: at}
+	}
+	before, since := now.Add(-2*time.Hour), now.Add(-time.Minute)
+	for _, c := range []struct {
+		change report.Change
+		want   bool
+	}{
+		{change(report.Delete, true, since), true},
+		{change(report.Delete, true, before), false},
+		{change(report.Index, true, since), false},
+		{change(report.Delete, false, before), true},
+	} {
+		if got := later.target.goesToAlias(c.change); got != c.want {
+			t.Errorf("%+v goes to the alias: %v, want %v", c.change, got, c.want)
+		}
+	}
+}
+
 func TestRebuildTimesOutOnlyWhenSomebodyWaits(t *testing.T) {
 	t.Parallel()
 	l, now, cfg := fillingLane(t)

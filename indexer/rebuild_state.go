@@ -26,6 +26,7 @@ type rebuild struct {
 	sent         time.Time           // when no document was marked any more; see isComplete
 	asks         bool                // something was sent since the lane was last woken to see whether it is complete
 	since        report.Version      // see target
+	reminded     time.Time           // see target
 	backoff      *backoff.ExponentialBackOff
 	retryAt      time.Time      // when a failed step may be retried
 	takesOver    bool           // it is a take-over, and the index behind the alias may still be another journal's
@@ -38,15 +39,17 @@ type rebuild struct {
 const maxFits = 10_000
 
 // target is the second index that a task writes to. Documents that are sent again go to it alone,
-// except those with a version above since: they were reissued after the rebuild began, and are
-// meant for the index behind the alias too.
+// except those that are meant for the index behind the alias too: with a version above since,
+// which were reissued after the rebuild began, and deletes accepted since reminded, which the
+// alias is reminded of. Either is zero where there are none.
 type target struct {
-	index   string
-	sent    time.Time
-	since   report.Version
-	stalled bool
-	only    bool // nothing goes to the alias: another journal's index is behind it
-	marked  bool // every document has been marked to be sent
+	index    string
+	sent     time.Time
+	since    report.Version
+	reminded time.Time
+	stalled  bool
+	only     bool // nothing goes to the alias: another journal's index is behind it
+	marked   bool // every document has been marked to be sent
 }
 
 // target returns what tasks write to besides the alias, or nil.
@@ -54,7 +57,7 @@ func (r *rebuild) target() *target {
 	if r == nil || r.status.Phase != report.PhaseFilling && r.status.Phase != report.PhaseSwapping {
 		return nil
 	}
-	return &target{index: r.status.NewIndex, sent: r.sent, since: r.since, stalled: !r.stalled.IsZero(), only: r.takesOver, marked: r.marked}
+	return &target{index: r.status.NewIndex, sent: r.sent, since: r.since, reminded: r.reminded, stalled: !r.stalled.IsZero(), only: r.takesOver, marked: r.marked}
 }
 
 func (r *rebuild) active() bool { return r != nil && r.status.Phase.Active() }
