@@ -167,12 +167,14 @@ func (r *riskdex) settled(ctx context.Context) error {
 		if err != nil {
 			return false, err
 		}
-		pending := 0.0
+		waiting := 0.0
 		for _, kind := range report.Kinds() {
-			n, _ := m.Sum("riskdex_changes_pending", fmt.Sprintf("kind=%q", kind))
-			pending += n
+			for _, metric := range []string{"riskdex_changes_pending", "riskdex_documents_resending"} {
+				n, _ := m.Sum(metric, fmt.Sprintf("kind=%q", kind))
+				waiting += n
+			}
 		}
-		return pending == 0, nil
+		return waiting == 0, nil
 	})
 }
 

@@ -62,8 +62,10 @@ func (b *bench) upkeep(ctx context.Context, r *riskdex, documents int, w, delive
 		told(name+"freshness beside a rebuild: median", ms(beside.at(0.5)), "ms").beside(ms(fresh.at(0.5))).ratioAtMost(1.5),
 		told(name+"freshness beside a rebuild: 99th percentile", ms(beside.at(0.99)), "ms").beside(ms(fresh.at(0.99))),
 	)
-	_, err = r.command(ctx, "rebuild", "--stop")
-	return err
+	if _, err = r.command(ctx, "rebuild", "--stop"); err != nil {
+		return err
+	}
+	return r.settled(ctx) // what it had marked is still sent, to the old index
 }
 
 // command runs a command for its advisories, and returns how long it took.
