@@ -130,14 +130,16 @@ const deletesLinger = time.Hour
 // remindOfDeletes has recent tombstones sent again after Elasticsearch was away. After a restart
 // it has forgotten their versions, and would accept an older write that lingers in a proxy: the
 // document would be back. The tombstone removes what came back, and keeps out what comes later.
-// A rebuild may have marked it before, for the new index alone.
+//
+// During a rebuild, what is sent again is meant for the new index. So the target says which
+// deletes the index that apps search is reminded of, also of those that the rebuild has marked.
 func (x *Indexer) remindOfDeletes(ctx context.Context, t task) error {
-	since := t.back.Add(-deletesLinger)
+	since := t.back.Add(-deletesLinger).Truncate(time.Microsecond) // as the journal keeps times
 	n, err := x.journal.ResendDeleted(ctx, t.kind, since)
 	if err != nil {
 		return fmt.Errorf("mark the recent deletes of %s to be sent again: %w", t.kind, err)
 	}
-	if t.target != nil && t.target.reminded.IsZero() {
+	if t.target != nil && t.target.reminded.IsZero() { // the first time is the earliest
 		t.target.reminded = since
 	}
 	switch {

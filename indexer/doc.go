@@ -60,7 +60,8 @@
 //  2. From then on, live changes go to the alias and then to the new index (dualwrite.go). A live
 //     change is shown as soon as the alias has it, and settled when both have it.
 //  3. Beside them, the journal marks every settled document to be sent again, some thousand at a
-//     time. These go to the new index only, in small bulks of their own.
+//     time. These go to the new index only, in small bulks of their own, but for what is
+//     reissued meanwhile and for deletes that Elasticsearch is reminded of.
 //  4. The new index is complete when all have been marked, no mark is left, and nothing is
 //     pending that was pending when the last mark went. With nothing else under way, it is
 //     refreshed, and one request moves the alias. The old index is deleted a little later.

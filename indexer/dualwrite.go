@@ -24,26 +24,40 @@ type filling struct {
 	fits []report.Stamp // changes that it accepted although the old one refuses them
 }
 
-// goesToAlias reports whether c goes to the index that apps search, and not to the new one alone.
-func (t *target) goesToAlias(c report.Change) bool {
-	if t == nil {
-		return true
-	}
-	reminder := c.Op == report.Delete && !t.reminded.IsZero() && !c.AcceptedAt.Before(t.reminded)
-	return !t.only && (!c.Resent || c.Version > t.since || reminder)
+// isForAlias reports whether c is settled only when the index that apps search has it, and not
+// the new one alone.
+func (t *target) isForAlias(c report.Change) bool {
+	return t == nil || !t.only && (!c.Resent || c.Version > t.since)
 }
 
-// dualWrite sends live changes to the alias and then to the new index, and
-// documents that are sent again to the new one only, but for those that are meant
-// for the alias too. A change is settled when
-// both have it. The two bulks go out one after the other and from the same lines,
-// so they take no more memory than one.
+// reminds reports whether c, which is meant for the new index, reminds the one that apps search
+// of a delete; see remindOfDeletes.
+func (t *target) reminds(c report.Change) bool {
+	return c.Op == report.Delete && !t.only && !t.reminded.IsZero() && !c.AcceptedAt.Before(t.reminded)
+}
+
+// dualWrite sends live changes to the alias and then to the new index, and documents that are
+// sent again to the new one only. A change is settled when both have it. The alias gets reminders
+// of deletes as well; whether it takes them does not matter, so that an index which takes nothing
+// can be replaced. The two bulks go out one after the other and from the same lines, so they take
+// no more memory than one.
 func (x *Indexer) dualWrite(ctx context.Context, t task, batch []prepared, out *outcome, tell progress) []judgement {
-	forAlias := func(i int) bool { return t.target.goesToAlias(batch[i].change) }
-	shown, index := x.sendSome(ctx, t.kind, destination{x.indices.Alias(t.kind), true}, batch, forAlias)
+	forAlias := func(i int) bool { return t.target.isForAlias(batch[i].change) }
+	shown, index := x.sendSome(ctx, t.kind, destination{x.indices.Alias(t.kind), true}, batch, func(i int) bool {
+		return forAlias(i) || t.target.reminds(batch[i].change)
+	})
 	x.resolveConflicts(ctx, x.indices.Alias(t.kind), batch, shown)
 	x.confirm(ctx, x.indices.Alias(t.kind), batch, shown)
-	if anyTaken(shown) {
+	for i, j := range shown {
+		if j != nil && !j.over() && !forAlias(i) {
+			shown[i] = nil // a reminder
+		}
+	}
+	switch {
+	case !anyTaken(shown):
+	case out.newIndexOnly:
+		out.shown = true // these are reminders, for which no refresh waits
+	default:
 		tell.aliasWritten() // the refresh need not wait for the new index
 		out.newIndexOnly = true
 	}

@@ -68,7 +68,8 @@ func TestNewIndexThatIsOverloaded(t *testing.T) {
 	r.complete()
 }
 
-// refusesOne answers as a new index that never takes the document 7, so that the rebuild does not end.
+// refusesOne answers as if the new index never took the document 7, nor anything a second time, so
+// that the rebuild does not end.
 func refusesOne(w http.ResponseWriter, req *http.Request, next http.Handler) {
 	req.Header.Del("Accept-Encoding") // so that the answer can be read here
 	indexertest.Applied(func(w http.ResponseWriter, answer []byte) {
@@ -139,6 +140,22 @@ func TestDeletesAreRemindedOfDuringARebuild(t *testing.T) {
 	}
 	require.NoError(t, r.Indexer.StopRebuild(report.Cities))
 	r.only(1)
+	r.complete()
+}
+
+// TestIndexThatTakesNoRemindersIsReplaced: a rebuild is what replaces it.
+func TestIndexThatTakesNoRemindersIsReplaced(t *testing.T) {
+	t.Parallel()
+	cfg := rebuilding()
+	cfg.RestartTakes = time.Millisecond
+	r := filledRig(t, cfg, 200)
+	g := r.half()
+	r.Change("PUT", "/"+r.Indices.Index(report.Cities, 1)+"/_settings", `{"index.blocks.write":true}`)
+	r.Fail(func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) })
+	close(g.open)
+	r.Eventually("Elasticsearch is away", func() bool { return r.Metric("riskdex_elasticsearch_up") == 0 })
+	r.Heal()
+	r.only(2)
 	r.complete()
 }
 

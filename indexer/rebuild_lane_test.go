@@ -383,17 +383,21 @@ func TestLaterTasksRemindToo(t *testing.T) {
 	}
 	before, since := now.Add(-2*time.Hour), now.Add(-time.Minute)
 	for _, c := range []struct {
-		change report.Change
-		want   bool
+		change           report.Change
+		reminds, isForIt bool
 	}{
-		{change(report.Delete, true, since), true},
-		{change(report.Delete, true, before), false},
-		{change(report.Index, true, since), false},
-		{change(report.Delete, false, before), true},
+		{change(report.Delete, true, since), true, false},
+		{change(report.Delete, true, before), false, false},
+		{change(report.Index, true, since), false, false},
+		{change(report.Index, false, since), false, true},
 	} {
-		if got := later.target.goesToAlias(c.change); got != c.want {
-			t.Errorf("%+v goes to the alias: %v, want %v", c.change, got, c.want)
+		if reminds, isForIt := later.target.reminds(c.change), later.target.isForAlias(c.change); reminds != c.reminds || isForIt != c.isForIt {
+			t.Errorf("%+v reminds the alias: %v, is for it: %v, want %v and %v", c.change, reminds, isForIt, c.reminds, c.isForIt)
 		}
+	}
+	later.target.only = true
+	if later.target.reminds(change(report.Delete, true, since)) {
+		t.Error("the index of another journal is reminded of a delete")
 	}
 }
 

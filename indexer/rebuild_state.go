@@ -39,14 +39,13 @@ type rebuild struct {
 const maxFits = 10_000
 
 // target is the second index that a task writes to. Documents that are sent again go to it alone,
-// except those that are meant for the index behind the alias too: with a version above since,
-// which were reissued after the rebuild began, and deletes accepted since reminded, which the
-// alias is reminded of. Either is zero where there are none.
+// except those with a version above since: they were reissued after the rebuild began, and are
+// meant for the index behind the alias too.
 type target struct {
 	index    string
 	sent     time.Time
 	since    report.Version
-	reminded time.Time
+	reminded time.Time // the alias is reminded of deletes that were accepted at this time or later; zero if of none
 	stalled  bool
 	only     bool // nothing goes to the alias: another journal's index is behind it
 	marked   bool // every document has been marked to be sent

@@ -84,7 +84,7 @@ func (x *Indexer) perform(ctx context.Context, t task, tell progress) (out outco
 	if err != nil {
 		return x.cannotClaim(ctx, t.kind, err)
 	}
-	out.newIndexOnly = len(changes) > 0 && !slices.ContainsFunc(changes, t.target.goesToAlias)
+	out.newIndexOnly = len(changes) > 0 && !slices.ContainsFunc(changes, t.target.isForAlias)
 	tell.claimed(claimed{asked: true, n: len(changes), newIndexOnly: out.newIndexOnly})
 	if len(changes) > 0 {
 		x.sendAndSettle(ctx, t, changes, &out, tell)

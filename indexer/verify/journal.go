@@ -23,6 +23,13 @@ func (r *verification) journalToIndex(ctx context.Context) error {
 		return entries, true, nil
 	}
 	return eachPage(ctx, next, func(entries []report.Entry) error {
+		if r.waited {
+			var err error
+			if entries, err = r.asOfNow(ctx, entries); err != nil {
+				return err
+			}
+			r.waited = false
+		}
 		if err := r.comparePage(ctx, entries); err != nil {
 			return err
 		}
@@ -30,6 +37,26 @@ func (r *verification) journalToIndex(ctx context.Context) error {
 		r.progress(report.VerifyProgress{Phase: PhaseJournal, Done: r.report.Documents})
 		return nil
 	})
+}
+
+// asOfNow returns the entries of a page that was read long ago as they are now. What was under way
+// then could not be judged.
+func (r *verification) asOfNow(ctx context.Context, entries []report.Entry) ([]report.Entry, error) {
+	ids := make([]report.ID, 0, len(entries))
+	for _, e := range entries {
+		ids = append(ids, e.ID)
+	}
+	known, err := r.lookup(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	now := make([]report.Entry, 0, len(known))
+	for _, id := range ids {
+		if e, ok := known[id]; ok { // a tombstone may have gone
+			now = append(now, e)
+		}
+	}
+	return now, nil
 }
 
 // comparePage finds what differs in a page of the journal, while both sides keep changing. It

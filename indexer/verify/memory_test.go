@@ -20,10 +20,10 @@ import (
 	"riskdex/report"
 )
 
-// TestVerifyHoldsTwoPagesInMemory: memory does not grow with the number of documents.
+// TestVerifyMemoryDoesNotGrow: memory does not grow with the number of documents.
 // Journal and index are generated on the fly, so that only the verification needs memory;
 // every third document is missing.
-func TestVerifyHoldsTwoPagesInMemory(t *testing.T) {
+func TestVerifyMemoryDoesNotGrow(t *testing.T) {
 	few, many := peak(t, 10_000), peak(t, 100_000)
 	t.Logf("most in use: %d KiB for 10,000 documents, %d KiB for 100,000; %.1f bytes for each one more",
 		few>>10, many>>10, float64(many-few)/90_000)

@@ -12,7 +12,6 @@ func eachPage[P any](ctx context.Context, read func(context.Context) (page P, ok
 		err  error
 	}
 	reading, stop := context.WithCancel(ctx)
-	defer stop()
 	start := func() <-chan result {
 		done := make(chan result, 1)
 		go func() {
@@ -22,15 +21,19 @@ func eachPage[P any](ctx context.Context, read func(context.Context) (page P, ok
 		return done
 	}
 	next := start()
+	defer func() {
+		stop()
+		if next != nil {
+			<-next
+		}
+	}()
 	for {
 		r := <-next
-		if r.err != nil || !r.ok {
+		if next = nil; r.err != nil || !r.ok {
 			return r.err
 		}
 		next = start()
 		if err := visit(r.page); err != nil {
-			stop()
-			<-next
 			return err
 		}
 	}

@@ -63,6 +63,7 @@ func (r *verification) repair(ctx context.Context, found []report.VerifyFinding)
 			}
 		}
 	}
+	r.waited = true
 	repaired, err := r.await(ctx, ids)
 	for i := range found {
 		found[i].Repaired = repaired[found[i].ID]

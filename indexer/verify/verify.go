@@ -138,6 +138,7 @@ type verification struct {
 	opt    Options
 	report Report
 	tired  bool // a page was not repaired in time: do not wait for later ones
+	waited bool // a repair waited since the next page was read
 }
 
 func (r *verification) progress(p report.VerifyProgress) {

@@ -3,8 +3,10 @@ package verify_test
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -213,5 +215,43 @@ func TestRepairClaimsNothingThatItHasNotSeen(t *testing.T) {
 	require.NoError(t, err)
 	if got.Foreign != 1 || got.Ordered != 1 || got.Repaired != 0 || got.Wrong() != 1 || got.Advice == "" {
 		t.Errorf("found %+v, want one foreign document, not repaired, and advice", got)
+	}
+}
+
+// TestRepairJudgesWhatSettledMeanwhile: a page that was read while the one before waited for its
+// repair is compared as it is then.
+func TestRepairJudgesWhatSettledMeanwhile(t *testing.T) {
+	r := indexertest.Start(t, indexertest.Quick())
+	r.Append(indexertest.Many(report.Cities, 20, "text")...)
+	r.Drained()
+	entries, err := r.Journal.Entries(t.Context(), report.Cities, "", 20)
+	require.NoError(t, err)
+	first, second := string(entries[0].ID), string(entries[9].ID) // in the first and second page
+	r.Change("DELETE", r.Path(first, ""), "")
+	var compared atomic.Bool // the first page has been, and the second is read by the time that a bulk may pass
+	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
+		if indexertest.IsLookup(req) {
+			compared.Store(true)
+		}
+		for held := 0; indexertest.IsBulk(req) && held < 50 && req.Context().Err() == nil; {
+			if pause(); compared.Load() {
+				held++
+			}
+		}
+		next.ServeHTTP(w, req)
+	})
+	r.Append(indexertest.Index(report.Cities, second, `{"title":"under way"}`))
+	lost := false
+	got := r.Verify(verify.Options{Repair: true, Found: func(f report.VerifyFinding) {
+		if string(f.ID) != first {
+			return
+		}
+		// The first page's repair has ended, and the second page was read before.
+		r.Drained()
+		r.Change("DELETE", r.Path(second, ""), "")
+		lost = true
+	}})
+	if !lost || got.Found() != 2 || got.Repaired != 2 {
+		t.Errorf("found %+v, want both documents repaired", got)
 	}
 }
