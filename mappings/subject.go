@@ -469,8 +469,8 @@ func (x *extractor) cityReport(w *world) gazetteer.Report {
 	return r
 }
 
-// bars puts a bar where something sets parts of a title off. It is here because making it takes
-// longer than all else about a title's segments.
+// bars puts a bar where something sets parts of a title off. It is made once, because making it
+// takes longer than using it.
 var bars = strings.NewReplacer(" - ", "|", " – ", "|", " — ", "|", ",", "|", "(", "|", ")", "|", ":", "|")
 
 // segments returns the parts of a title that commas, brackets, colons, bars and dashes set off. A

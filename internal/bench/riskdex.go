@@ -160,7 +160,7 @@ func (r *riskdex) processor() (time.Duration, error) { return processorOf(r.proc
 func (r *riskdex) residentMiB() (float64, error)     { return residentMiB(r.process.PID()) }
 func (r *riskdex) mostResidentMiB() (float64, error) { return mostResidentMiB(r.process.PID()) }
 
-// settled waits until no change of content is pending.
+// settled waits until no change of content is pending, and no document is to be sent again.
 func (r *riskdex) settled(ctx context.Context) error {
 	return until(ctx, 50*time.Millisecond, func() (bool, error) {
 		m, err := r.metrics(ctx)
