@@ -106,12 +106,7 @@ func TestRepairDuringARebuildBecomesVisible(t *testing.T) {
 		t.Fatalf("%d reissued", n)
 	}
 	r.Eventually("apps find it again", func() bool { return r.Document(report.Cities, string(sent.ID)) != nil })
-	if s := r.status(); s.Phase != report.PhaseFilling {
-		t.Errorf("the rebuild is %+v, want it still filling", s)
-	}
-	require.NoError(t, r.Indexer.StopRebuild(report.Cities))
-	r.only(1)
-	r.complete()
+	r.isGivenUp()
 }
 
 // TestDeletesAreRemindedOfDuringARebuild: what came back to the index that apps search while
@@ -126,8 +121,7 @@ func TestDeletesAreRemindedOfDuringARebuild(t *testing.T) {
 	r.Eventually("the new index has all others", func() bool { return r.Stats().Kinds[report.Cities].Resending == 1 })
 	old := r.Indices.Index(report.Cities, 1)
 	r.Change("PUT", "/"+old+"/_settings", `{"index.gc_deletes":"0s"}`) // it forgets, as in a restart
-	r.Fail(func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) })
-	r.Eventually("Elasticsearch is away", func() bool { return r.Metric("riskdex_elasticsearch_up") == 0 })
+	r.away()
 	r.Eventually("an older write arrives late", func() bool {
 		r.Change("POST", "/"+old+"/_refresh", "")
 		status, _ := r.Ask("PUT", "/"+old+"/_doc/50?version=1&version_type=external", `{"source":{"title":"back"}}`)
@@ -135,12 +129,7 @@ func TestDeletesAreRemindedOfDuringARebuild(t *testing.T) {
 	})
 	r.newIndexAnswers(refusesOne)
 	r.Eventually("what came back is gone again", func() bool { return r.Document(report.Cities, "50") == nil })
-	if s := r.status(); s.Phase != report.PhaseFilling {
-		t.Errorf("the rebuild is %+v, want it still filling", s)
-	}
-	require.NoError(t, r.Indexer.StopRebuild(report.Cities))
-	r.only(1)
-	r.complete()
+	r.isGivenUp()
 }
 
 // TestIndexThatTakesNoRemindersIsReplaced: a rebuild is what replaces it.
@@ -151,9 +140,9 @@ func TestIndexThatTakesNoRemindersIsReplaced(t *testing.T) {
 	r := filledRig(t, cfg, 200)
 	g := r.half()
 	r.Change("PUT", "/"+r.Indices.Index(report.Cities, 1)+"/_settings", `{"index.blocks.write":true}`)
-	r.Fail(func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) })
+	r.Fail(cut)
 	close(g.open)
-	r.Eventually("Elasticsearch is away", func() bool { return r.Metric("riskdex_elasticsearch_up") == 0 })
+	r.away()
 	r.Heal()
 	r.only(2)
 	r.complete()

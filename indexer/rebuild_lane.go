@@ -141,7 +141,7 @@ func (l *lane) noteRebuild(t task, out outcome, now time.Time, cfg Config) {
 		l.endRebuild(report.PhaseFailed, out.filling.broken, now)
 	default:
 		r.noteTask(out.filling, t.started)
-		r.reminded = t.target.reminded
+		r.reminded = t.target.reminded                  // a check sets it
 		r.asks = r.asks || out.sent || out.newIndexOnly // newIndexOnly: all may have been refused before they were sent
 		if l.tasks == 0 && r.asks {
 			// Nothing is under way: only now can the new index turn out to be complete.

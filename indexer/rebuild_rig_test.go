@@ -223,6 +223,28 @@ func filledRig(t *testing.T, cfg indexer.Config, n int) *rig {
 	return r
 }
 
+// cut answers nothing.
+func cut(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }
+
+// away has Elasticsearch answer nothing until the rig is healed, and waits until that is noticed.
+func (r *rig) away() {
+	r.T.Helper()
+	r.Fail(cut)
+	r.Eventually("Elasticsearch is shown as away", func() bool { return !r.Indexer.ElasticsearchUp() })
+}
+
+// isGivenUp stops a rebuild that must still fill the new index, after which the old one has
+// everything.
+func (r *rig) isGivenUp() {
+	r.T.Helper()
+	if s := r.status(); s.Phase != report.PhaseFilling {
+		r.T.Errorf("the rebuild is %+v, want it still filling", s)
+	}
+	require.NoError(r.T, r.Indexer.StopRebuild(report.Cities))
+	r.only(1)
+	r.complete()
+}
+
 // rebuild starts a rebuild of cities, once the indexer runs.
 func (r *rig) rebuild() {
 	r.T.Helper()

@@ -23,9 +23,13 @@ func (r *verification) journalToIndex(ctx context.Context) error {
 		return entries, true, nil
 	}
 	return eachPage(ctx, next, func(entries []report.Entry) error {
-		if r.waited {
+		if r.waited { // what was under way when these were read could not be judged
+			ids := make([]report.ID, 0, len(entries))
+			for _, e := range entries {
+				ids = append(ids, e.ID)
+			}
 			var err error
-			if entries, err = r.asOfNow(ctx, entries); err != nil {
+			if entries, err = r.entriesOf(ctx, ids); err != nil {
 				return err
 			}
 			r.waited = false
@@ -39,24 +43,20 @@ func (r *verification) journalToIndex(ctx context.Context) error {
 	})
 }
 
-// asOfNow returns the entries of a page that was read long ago as they are now. What was under way
-// then could not be judged.
-func (r *verification) asOfNow(ctx context.Context, entries []report.Entry) ([]report.Entry, error) {
-	ids := make([]report.ID, 0, len(entries))
-	for _, e := range entries {
-		ids = append(ids, e.ID)
-	}
+// entriesOf returns the entries of ids, in their order, without those that the journal does not
+// know: it may have forgotten a tombstone.
+func (r *verification) entriesOf(ctx context.Context, ids []report.ID) ([]report.Entry, error) {
 	known, err := r.lookup(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	now := make([]report.Entry, 0, len(known))
+	entries := make([]report.Entry, 0, len(known))
 	for _, id := range ids {
-		if e, ok := known[id]; ok { // a tombstone may have gone
-			now = append(now, e)
+		if e, ok := known[id]; ok {
+			entries = append(entries, e)
 		}
 	}
-	return now, nil
+	return entries, nil
 }
 
 // comparePage finds what differs in a page of the journal, while both sides keep changing. It
@@ -89,13 +89,9 @@ func (r *verification) comparePage(ctx context.Context, entries []report.Entry) 
 		ids = append(ids, s.ID)
 		first[s.ID] = s.entry
 	}
-	second, err := r.lookup(ctx, ids)
+	again, err := r.entriesOf(ctx, ids)
 	if err != nil {
 		return err
-	}
-	again := make([]report.Entry, 0, len(ids))
-	for _, id := range ids {
-		again = append(again, second[id])
 	}
 	if suspects, err = r.differing(ctx, again); err != nil {
 		return err

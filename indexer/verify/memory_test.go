@@ -164,6 +164,40 @@ func (m madeUp) hits(first, size int) string {
 	return strings.Join(hits, ",")
 }
 
+// forgetful is madeUp with tombstones only, which the journal forgets once they are listed.
+type forgetful struct{ madeUp }
+
+func (f forgetful) Entries(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.Entry, error) {
+	all, err := f.madeUp.Entries(ctx, kind, after, limit)
+	for i := range all {
+		all[i].Op = report.Delete
+	}
+	return all, err
+}
+
+func (forgetful) Lookup(context.Context, report.Kind, []report.ID) ([]report.Entry, error) {
+	return nil, nil
+}
+
+// TestVerifyNamesWhatTheJournalForgets: a tombstone that goes while its document is compared leaves
+// a document that the journal does not know, and no nameless one.
+func TestVerifyNamesWhatTheJournalForgets(t *testing.T) {
+	made := forgetful{madeUp{30}}
+	client, err := elastic.NewClientOver(made, "http://elasticsearch")
+	require.NoError(t, err)
+	v, err := verify.New(verify.DefaultConfig(), made, made, client)
+	require.NoError(t, err)
+	got, err := v.Verify(t.Context(), report.Cities, verify.Options{Found: func(f report.VerifyFinding) {
+		if f.ID == "" || f.Problem != report.Foreign {
+			t.Errorf("found %+v, want a document that the journal does not know", f)
+		}
+	}})
+	require.NoError(t, err)
+	if got.Found() != 20 || got.Unknown != 20 {
+		t.Errorf("found %+v, want the 20 documents of the index", got)
+	}
+}
+
 // TestVerifyManyDocuments compares with the real server, in pages of the usual size, and
 // logs how long that takes.
 func TestVerifyManyDocuments(t *testing.T) {
