@@ -45,7 +45,10 @@ func (r *Receiver) deliver(d *delivery) {
 		}
 	} else {
 		d.reader.Skip()
-		d.ifVersion = ifVersion(d.req.Header)
+	}
+	if p := part(d.req.Header); p != nil && d.method != http.MethodDelete {
+		r.refuse(d, p, body, true)
+		return
 	}
 	in, p := r.parser.parse(d.call, body, d.reader.Grow)
 	if p != nil && p.Reason == reasonBusy {
@@ -62,6 +65,10 @@ func (r *Receiver) deliver(d *delivery) {
 	if len(in.changes) == 0 && in.refused.total > 0 {
 		r.decline(d, noneAccepted(in.refused), in.refused, body)
 		return
+	}
+	condition := precondition(d.method, d.req.Header)
+	for i := range in.changes {
+		in.changes[i].If = condition
 	}
 	r.accept(d, in, body)
 }

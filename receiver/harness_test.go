@@ -45,7 +45,7 @@ func (r *recorder) Append(_ context.Context, d report.Delivery) ([]report.Stamp,
 		case "unknown":
 			stamps[i] = report.Stamp{Key: c.Key, Effect: report.Unknown}
 		}
-		if c.IfVersion < 0 {
+		if c.If != nil && !c.If(1, time.Time{}) {
 			stamps[i] = report.Stamp{Key: c.Key, Effect: report.Outdated}
 		}
 	}

@@ -94,10 +94,12 @@ func answers(kind report.Kind) map[string][]int {
 		}
 	}
 	stray := slices.Concat(guarded, []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusConflict})
-	call := slices.Concat(stray, []int{http.StatusOK, http.StatusAccepted, http.StatusUnprocessableEntity})
+	call := slices.Concat(stray, []int{
+		http.StatusOK, http.StatusAccepted, http.StatusPreconditionFailed, http.StatusUnprocessableEntity,
+	})
 	withBody := slices.Concat(call, []int{http.StatusUnsupportedMediaType})
 	return map[string][]int{
-		http.MethodPost: withBody, http.MethodPut: withBody, http.MethodDelete: append(call, http.StatusPreconditionFailed), otherMethod: stray,
+		http.MethodPost: withBody, http.MethodPut: withBody, http.MethodDelete: call, otherMethod: stray,
 	}
 }
 

@@ -16,8 +16,6 @@ type call struct {
 	kind   report.Kind
 	method string
 	pathID string // decoded; empty for POST
-
-	ifVersion report.Version // of the document of a DELETE; 0 if that does not matter
 }
 
 // contents is what a body is parsed into.
@@ -40,7 +38,7 @@ func (p bodyParser) parse(c call, body []byte, grow func(int64) error) (contents
 		if wrong != nil {
 			return contents{}, wrong
 		}
-		return contents{changes: []report.Change{{Key: report.Key{Kind: c.kind, ID: id}, Op: report.Delete, IfVersion: c.ifVersion}}}, nil
+		return contents{changes: []report.Change{{Key: report.Key{Kind: c.kind, ID: id}, Op: report.Delete}}}, nil
 	}
 	// RFC 8259 allows parsers to ignore a byte order mark. Some senders write one, and
 	// Elasticsearch would reject it.

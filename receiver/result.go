@@ -27,8 +27,8 @@ func (in contents) result(c call, stamps []report.Stamp) result {
 		case report.Ambiguous:
 			list.add(in.ambiguous(c, i))
 			continue
-		case report.Outdated: // of a DELETE, which is alone
-			r.problem = outdated()
+		case report.Outdated: // as all changes of the delivery are
+			r.problem = outdated(c.method)
 			continue
 		case report.Unknown:
 			r.unknown = append(r.unknown, i)
@@ -37,7 +37,7 @@ func (in contents) result(c call, stamps []report.Stamp) result {
 	}
 	slices.SortStableFunc(list.first, func(a, b report.Refusal) int { return cmp.Compare(a.Position, b.Position) })
 	r.refused = list
-	if r.accepted == 0 && list.total > 0 { // an empty payload is accepted
+	if r.problem == nil && r.accepted == 0 && list.total > 0 { // an empty payload is accepted
 		r.problem = noneAccepted(list)
 	}
 	return r

@@ -47,10 +47,11 @@ type Change struct {
 	// publisher has delivered the document in the meantime, so that it overtakes nothing.
 	ExactID bool
 
-	// IfVersion, if not 0, is for a delete of exactly the document ID, whatever has it as its
-	// code, while this is its newest version. With any other, the delete is left out. No document
-	// has a negative one.
-	IfVersion Version
+	// If, if not nil, reports whether the change may be made to the document that it is for, whose
+	// newest version was accepted at that time; otherwise the change is left out. The version of a
+	// document that is not there is 0, and to delete it needs no leave. If must return quickly, and
+	// may be called more than once.
+	If func(newest Version, acceptedAt time.Time) bool
 
 	// Version and AcceptedAt are zero until the journal has assigned them.
 	Version    Version
@@ -129,7 +130,7 @@ const (
 	Changed   Effect = iota // the change is the newest of its document, unless it was left out
 	Unknown                 // a delete of a document that does not exist; Version is 0 if the journal keeps nothing of it
 	Ambiguous               // refused: it names a city by a code that several cities state
-	Outdated                // left out: the document has another version than Change.IfVersion
+	Outdated                // left out, because of Change.If
 )
 
 // Refusal is a delivery, or one record of a delivery, that was not accepted. It is kept for

@@ -29,7 +29,7 @@ var appendTests = []test{
 	{"a document waits since its oldest pending change", testAppendWaiting},
 	{"the time of waiting is known, whatever the clock did", testAppendWaitingClock},
 	{"a change that is not from the publisher overtakes nothing", testAppendExactID},
-	{"a delete of one version removes no other, and no city by its code", testAppendIfVersion},
+	{"a change is made only to what it is for", testAppendIf},
 	{"a delivery whose sender has hung up is not accepted", testAppendGone},
 	{"versions grow when the clock jumps back", testVersionsClock},
 	{"the last version survives a restart", testVersionsRestart},
@@ -326,40 +326,62 @@ func testAppendExactID(t *testing.T, h *harness) {
 	}
 }
 
-func testAppendIfVersion(t *testing.T, h *harness) {
-	only := func(id string, v report.Version) report.Change {
+// only is the condition that a document has this version.
+func only(v report.Version) func(report.Version, time.Time) bool {
+	return func(newest report.Version, _ time.Time) bool { return newest == v }
+}
+
+func testAppendIf(t *testing.T, h *harness) {
+	delete := func(id string, v report.Version) report.Change {
 		c := remove(report.Cities, id)
-		c.IfVersion = v
+		c.If = only(v)
+		return c
+	}
+	put := func(id, code string, v report.Version) report.Change {
+		c := city(id, code, "{}")
+		c.If = only(v)
 		return c
 	}
 	first := h.append(t, city("1", "LON", "{}"))[0].Version
 	newer := h.append(t, city("1", "LON", `{"newer":true}`))[0].Version
+	h.append(t, city("PAR", "PAR", "{}"), city("9", "", "{}"), remove(report.Cities, "9"))
+	adopts := put("PAR", "PAR", 0)
+	adopts.OwnID = "2"
 	for _, c := range []struct {
 		change report.Change
 		want   report.Effect
 	}{
-		{only("1", first), report.Outdated},
-		{only("1", newer+1), report.Outdated},
-		{only("1", -1), report.Outdated},
-		{only("LON", newer), report.Unknown}, // it is no id
-		{only("2", newer), report.Unknown},
+		{delete("1", first), report.Outdated},
+		{delete("1", newer+1), report.Outdated},
+		{delete("1", 0), report.Outdated},
+		{delete("LON", first), report.Outdated}, // a code
+		{delete("2", newer), report.Unknown},
+		{delete("9", newer), report.Unknown},
+		{put("1", "LON", first), report.Outdated},
+		{put("1", "LON", 0), report.Outdated},
+		{put("2", "", newer), report.Outdated},
+		{put("9", "", newer), report.Outdated},
+		{adopts, report.Outdated}, // the path is that of a city that is there
 	} {
-		if s := h.append(t, c.change)[0]; s.Effect != c.want || s.Version != 0 || s.ID != c.change.ID {
-			t.Errorf("a delete of version %d of %q is stamped %+v", c.change.IfVersion, c.change.ID, s)
+		if s := h.append(t, c.change)[0]; s.Effect != c.want || s.Version != 0 {
+			t.Errorf("%s of %q is stamped %+v, want effect %v", c.change.Op, c.change.ID, s, c.want)
 		}
 	}
-	h.expect(t, report.Cities, "index=2 superseded=1 pending=1")
+	h.expect(t, report.Cities, "index=4 delete=1 superseded=2 pending=3")
 	h.refuse(t, refusal(report.Cities, "3", "bad")) // while which a delete of what is not there is remembered
-	stamps := h.append(t, only("1", newer), only("1", newer), only("3", newer))
-	if stamps[0].Effect != report.Changed || stamps[0].Version == 0 || stamps[1].Effect != report.Unknown || stamps[1].Version != 0 || stamps[2].Version != 0 {
+	stamps := h.append(t, delete("1", newer), delete("1", newer), delete("3", newer), put("4", "", 0), put("9", "", 0))
+	if stamps[0].Effect != report.Changed || stamps[0].Version == 0 || stamps[1].Effect != report.Unknown || stamps[1].Version != 0 ||
+		stamps[2].Version != 0 || stamps[3].Version == 0 || stamps[4].Version == 0 {
 		t.Errorf("stamped %+v", stamps)
 	}
-	h.expect(t, report.Cities, "index=2 delete=1 superseded=2 pending=1")
+	h.expect(t, report.Cities, "index=6 delete=2 superseded=4 pending=4")
 	h.kept(t, "bad")
-	wrong := city("4", "", "{}")
-	wrong.IfVersion = 1
-	if _, err := h.Append(context.Background(), report.Delivery{Changes: []report.Change{wrong}}); err == nil {
-		t.Error("an index for one version is accepted")
+	at := h.clock.now()
+	h.append(t, city("5", "", "{}"))
+	c := city("5", "", "{}")
+	c.If = func(_ report.Version, accepted time.Time) bool { return accepted.Equal(at) }
+	if s := h.append(t, c)[0]; s.Version == 0 {
+		t.Errorf("with the time of its acceptance it is stamped %+v", s)
 	}
 }
 

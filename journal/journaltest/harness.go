@@ -100,7 +100,7 @@ func (h *harness) reopen(t tester) {
 func (h *harness) append(t tester, changes ...report.Change) []report.Stamp {
 	t.Helper()
 	var named report.Document
-	if len(changes) == 1 && changes[0].Op == report.Delete && !changes[0].ExactID && changes[0].IfVersion == 0 {
+	if len(changes) == 1 && changes[0].Op == report.Delete && !changes[0].ExactID && changes[0].If == nil {
 		named = h.document(t, changes[0].Kind, changes[0].ID)
 	}
 	stamps, err := h.Append(context.Background(), report.Delivery{Changes: changes})

@@ -62,12 +62,19 @@ func (m *model) accept(c report.Change, place report.Version, refused bool, now 
 		place = 1
 	}
 	old := m.documents[c.Key]
-	switch {
-	case c.IfVersion == 0:
-	case old == nil || old.Op == report.Delete:
-		return report.Stamp{Key: c.Key, Effect: report.Unknown}
-	case old.Version != c.IfVersion:
-		return report.Stamp{Key: c.Key, Effect: report.Outdated}
+	if c.If != nil {
+		named := m.documents[report.Key{Kind: c.Kind, ID: addressed}]
+		if named == nil || named.Op == report.Delete {
+			named = old
+		}
+		there := named != nil && named.Op == report.Index
+		switch {
+		case there && c.If(named.Version, named.AcceptedAt), !there && c.If(0, time.Time{}):
+		case !there && c.Op == report.Delete:
+			return report.Stamp{Key: c.Key, Effect: report.Unknown}
+		default:
+			return report.Stamp{Key: c.Key, Effect: report.Outdated}
+		}
 	}
 	if place != 0 && old != nil && old.origin > place {
 		return report.Stamp{Key: c.Key}

@@ -55,10 +55,13 @@ func (m *machine) records(r *rapid.T) []record {
 			list = append(list, record{refusal: &refused})
 		case 4:
 			c := remove(kind, names.Draw(r, "id"))
-			if d := m.m.documents[c.Key]; d != nil && rapid.Bool().Draw(r, "for one version") {
-				c.IfVersion = max(1, d.Version-report.Version(rapid.IntRange(0, 1).Draw(r, "older")))
-			} else {
+			if d := m.m.documents[c.Key]; d == nil || rapid.Bool().Draw(r, "exact id") {
 				c.ExactID = true
+			} else {
+				if rapid.Bool().Draw(r, "index") {
+					c = m.change(r, kind)
+				}
+				c.If = only(d.Version - report.Version(rapid.IntRange(0, 1).Draw(r, "older")))
 			}
 			list = append(list, record{change: c})
 		default:

@@ -27,7 +27,7 @@ func (m *model) resolve(c report.Change) (key report.Key, ambiguous bool) {
 		known != nil && c.Code != "" && known.isKnownByItsCodeAlone(c.Code) {
 		return report.Key{Kind: c.Kind, ID: c.OwnID}, false // which adopts it
 	}
-	if c.Kind != report.Cities || c.ExactID || c.IfVersion != 0 || known != nil && known.Op == report.Index {
+	if c.Kind != report.Cities || c.ExactID || known != nil && known.Op == report.Index {
 		return c.Key, false // 1
 	}
 	live := m.having(strings.ToUpper(string(c.ID)), report.Index)

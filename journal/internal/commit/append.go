@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"time"
 
 	"riskdex/journal"
 	"riskdex/report"
@@ -73,13 +74,12 @@ func (tx *Transaction) accept(c report.Change, place report.Version, refused boo
 	if err != nil {
 		return report.Stamp{}, err
 	}
-	if c.IfVersion != 0 {
-		if old == nil || old.Op == report.Delete { // it may have been repeated
-			return report.Stamp{Key: key, Effect: report.Unknown}, nil
+	if may, there, err := tx.mayChange(c, old); err != nil || !may {
+		effect := report.Outdated
+		if !there && c.Op == report.Delete { // it may have been repeated
+			effect = report.Unknown
 		}
-		if old.Version != c.IfVersion {
-			return report.Stamp{Key: key, Effect: report.Outdated}, nil
-		}
+		return report.Stamp{Key: key, Effect: effect}, err
 	}
 	if c.ExactID {
 		place = BeforeAll
@@ -114,6 +114,25 @@ func (tx *Transaction) accept(c report.Change, place report.Version, refused boo
 		return report.Stamp{}, err
 	}
 	return report.Stamp{Key: key, Version: c.Version, Effect: effect, Adopted: tx.adopted}, tx.clearRefusals(c, addressed, place)
+}
+
+// mayChange reports whether Change.If holds of the document that c names, and whether that is there.
+// old is the one that c is for: another, where c adopts the city that it names.
+func (tx *Transaction) mayChange(c report.Change, old *Row) (may, there bool, err error) {
+	if c.If == nil {
+		return true, false, nil
+	}
+	named, err := tx.rows.Find(c.Key)
+	if named == nil || named.Op == report.Delete {
+		named = old
+	}
+	switch {
+	case err != nil:
+		return false, false, err
+	case named == nil || named.Op == report.Delete:
+		return c.If(0, time.Time{}), false, nil
+	}
+	return c.If(named.Version, time.UnixMicro(named.AcceptedAt)), true, nil
 }
 
 // isDeleted reports whether there is nothing to delete: no document, or one whose delete is

@@ -32,7 +32,7 @@ func (x resolver) resolve(c report.Change) (report.Key, *Row, error) {
 		r, err = x.rows.Find(key)
 		return key, r, err
 	}
-	if err != nil || c.Kind != report.Cities || c.ExactID || c.IfVersion != 0 || c.OwnID == c.ID || r != nil && r.Op != report.Delete {
+	if err != nil || c.Kind != report.Cities || c.ExactID || c.OwnID == c.ID || r != nil && r.Op != report.Delete {
 		return c.Key, r, err
 	}
 	code := strings.ToUpper(string(c.ID))

@@ -51,8 +51,6 @@ func checkChange(c report.Change) error {
 		return errors.New("it has no body")
 	case c.Op == report.Delete && len(c.Body) != 0:
 		return errors.New("a delete has a body")
-	case c.Op == report.Index && c.IfVersion != 0:
-		return errors.New("only a delete can be for one version")
 	case len(c.Body) > maxBody:
 		return fmt.Errorf("its body has %d bytes; at most %d can be kept", len(c.Body), maxBody)
 	case len(c.Code) > report.MaxIDBytes || !utf8.ValidString(c.Code):
