@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ type changesCommand struct {
 	Kinds  []string `arg:"" optional:"" name:"kind" enum:"cities,advisories,special-reports" help:"Only these kinds: cities, advisories, special-reports."`
 	After  string   `name:"after" placeholder:"CURSOR" help:"Only what came after this, which an earlier call printed."`
 	Follow bool     `name:"follow" short:"f" help:"Go on with what comes, until interrupted."`
+	Now    bool     `name:"now" help:"Print the cursor of this moment, and no change."`
 	JSON   bool     `name:"json" help:"Print each change as one JSON object, and after each page one with the cursor to go on from, as next, and whether there is more."`
 }
 
@@ -43,6 +45,9 @@ func (c *changesCommand) Run(ctx context.Context, io streams) error {
 	client, err := c.client(io)
 	if err != nil {
 		return err
+	}
+	if c.Now {
+		return c.printNow(ctx, client, io)
 	}
 	out := bufio.NewWriterSize(io.out, 1<<16)
 	q := query("kind", strings.Join(c.Kinds, ","), "after", c.After, "limit", "1000")
@@ -86,6 +91,36 @@ func (c *changesCommand) Run(ctx context.Context, io streams) error {
 			return nil
 		}
 	}
+}
+
+// changesPage returns a page of changes.
+func changesPage(ctx context.Context, client *adminClient, kinds []report.Kind, after string, limit int) (page admin.ChangesPage, err error) {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = string(k)
+	}
+	q := query("kind", strings.Join(names, ","), "after", after, "limit", strconv.Itoa(limit))
+	return page, client.ask(ctx, http.MethodGet, "/api/changes", q, nil, &page)
+}
+
+// printNow prints the cursor after which comes what is not committed yet. A feed that begins knows
+// it, as where deletes begin to count.
+func (c *changesCommand) printNow(ctx context.Context, client *adminClient, io streams) error {
+	kinds := make([]report.Kind, len(c.Kinds))
+	for i, k := range c.Kinds {
+		kinds[i] = report.Kind(k)
+	}
+	page, err := changesPage(ctx, client, kinds, "", 1)
+	if err != nil {
+		return err
+	}
+	now, err := report.ParseCursor(page.Next)
+	if err != nil {
+		return err
+	}
+	now.Version = now.Began
+	fmt.Fprintln(io.out, now)
+	return nil
 }
 
 // print prints a page that was read after a cursor. more says that the page before was not the

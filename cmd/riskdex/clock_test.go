@@ -65,3 +65,27 @@ func TestClockThatWasAheadIsTold(t *testing.T) {
 	p.send("PUT", "/cities/1", `{"title":"newer"}`)
 	eventually(t, "search shows the newer one", func() bool { return len(p.search("newer")) == 1 })
 }
+
+// TestReconcileWhereTheClockWasBehind: what came after the list stays, though it was accepted
+// earlier by a clock that was an hour behind. Versions tell the order, and times do not.
+func TestReconcileWhereTheClockWasBehind(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
+	p.start()
+	p.deliverCities(40)
+	before := p.now()
+	list := writeList(t, numbers(1, 39))
+	p.terminate()
+	j, err := sqlite.Open(t.Context(), p.journal, journal.Options{
+		Now: func() time.Time { return time.Now().Add(-time.Hour) }, Log: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
+	_, err = j.Append(t.Context(), report.Delivery{Changes: []report.Change{
+		{Key: report.Key{Kind: report.Cities, ID: "after"}, Op: report.Index, Body: []byte(`{"title":"came after the list"}`)},
+	}})
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	p.start()
+	p.expect(exitDone, "", []string{"reconcile", "cities", list, "--delete", "--expect", "39", before, "--to", "http://" + p.deliveries},
+		"newer     cities after: delivered ", "1 of 1 removed")
+	p.has(report.Cities, append(words(numbers(1, 39)), "after")...)
+}

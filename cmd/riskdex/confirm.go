@@ -15,14 +15,19 @@ import (
 // input is what commands read answers or a body from.
 type input struct{ io.Reader }
 
+// isTerminal reports whether somebody may answer.
+func (in input) isTerminal() bool {
+	f, ok := in.Reader.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
 // confirm asks a question on a terminal. Elsewhere nobody could answer, so yes must be set.
 // The error is errNegative if the answer is no.
 func confirm(ctx context.Context, io streams, in input, yes bool, question string) error {
 	if yes {
 		return nil
 	}
-	f, ok := in.Reader.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !in.isTerminal() {
 		return errors.New("this is for more than one and cannot be undone: add --yes")
 	}
 	fmt.Fprintf(io.err, "%s [y/N] ", question)

@@ -62,6 +62,19 @@ func (c *historyCommand) ask(ctx context.Context, client *adminClient, more ...s
 	return p, err
 }
 
+// whenForms are how a time may be written. Without a zone it is UTC, as everything is that
+// riskdex prints.
+var whenForms = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"}
+
+func parseWhen(text string) (time.Time, error) {
+	for _, form := range whenForms {
+		if t, err := time.Parse(form, text); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is no time: write it like 2026-11-20T10:00Z", text)
+}
+
 // parsePast returns a time, and the last one that is written like it: lists show whole seconds, so
 // one that is copied from a list has to reach what was accepted within that second.
 func parsePast(text string) (at, end time.Time, err error) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"riskdex/internal/push"
 	"riskdex/internal/reconcile"
@@ -15,18 +14,10 @@ import (
 
 // replace pushes a folder, and removes what it does not have.
 func (c *pushCommand) replace(ctx context.Context, io streams, in input) error {
-	start := time.Now()
 	if info, err := os.Stat(c.From); c.From == "" || err == nil && !info.IsDir() || c.Export != "" {
 		return errors.New("--replace is for pushing a folder")
 	}
-	if err := c.canAsk(in, false); err != nil {
-		return err
-	}
 	client, err := c.client(io)
-	if err != nil {
-		return err
-	}
-	made, err := newestIn(c.From)
 	if err != nil {
 		return err
 	}
@@ -38,18 +29,21 @@ func (c *pushCommand) replace(ctx context.Context, io streams, in input) error {
 	if err != nil {
 		return fmt.Errorf("nothing was sent: %w", err)
 	}
+	if why := c.doubts(lists, in.isTerminal()); len(why) > 0 {
+		return tellWhy(io, why, errors.New("nothing was sent"))
+	}
 	if err := c.send(ctx, io, push.Each(requests), len(requests), push.Size(requests)); err != nil {
 		fmt.Fprintln(io.err, "nothing was removed")
 		return err
 	}
-	r := &reconciliation{removalSettings: c.removalSettings, io: io, json: c.JSON, start: start, progress: newProgress(io.err)}
+	r := &reconciliation{removalSettings: c.removalSettings, io: io, json: c.JSON, removes: true, delivered: true, progress: newProgress(io.err)}
 	for _, list := range lists {
-		if err := r.compare(ctx, client, list, made); err != nil {
+		if err := r.compare(ctx, client, list); err != nil {
 			return fmt.Errorf("all was sent, and nothing was removed: %w", err)
 		}
 	}
 	r.printFound()
-	return cmp.Or(r.remove(ctx, in, c.deliverySettings), r.end())
+	return cmp.Or(r.remove(ctx, in, in.isTerminal(), c.deliverySettings), r.printSummaries(), r.end())
 }
 
 // lists returns what a folder has of each kind.
@@ -66,6 +60,8 @@ func (c *pushCommand) lists(requests []push.Request) (lists []*reconcile.List, e
 		case list == nil:
 		case list.Unread > 0:
 			return nil, fmt.Errorf("%s of %s in %s: %s", count(list.Unread, "record", "records"), kind, c.From, list.Why)
+		case list.Doubt != "":
+			return nil, errors.New(list.Doubt)
 		default:
 			lists = append(lists, list)
 		}

@@ -7,12 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"math"
 	"net/http"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
-	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -39,18 +38,12 @@ type reconcileCommand struct {
 // Run compares a list of the publisher with the documents of riskdex. It returns errNegative if
 // a difference remains.
 func (c *reconcileCommand) Run(ctx context.Context, io streams, in input) error {
-	start := time.Now()
-	if c.Delete {
-		if err := c.canAsk(in, c.List == "-"); err != nil {
-			return err
-		}
-	}
 	client, err := c.client(io)
 	if err != nil {
 		return err
 	}
 	p := newProgress(io.err)
-	list, made, err := c.read(ctx, in, start, p)
+	list, err := c.read(ctx, in, p)
 	p.clear()
 	if err != nil {
 		return fmt.Errorf("read the list %s: %w", c.List, err)
@@ -58,46 +51,49 @@ func (c *reconcileCommand) Run(ctx context.Context, io streams, in input) error 
 	if c.IDsOnly {
 		list.Records = false
 	}
-	r := &reconciliation{removalSettings: c.removalSettings, io: io, json: c.JSON, start: start, progress: p}
-	if err := r.compare(ctx, client, list, made); err != nil {
+	r := &reconciliation{removalSettings: c.removalSettings, io: io, json: c.JSON, removes: c.Delete, progress: p}
+	if err := r.compare(ctx, client, list); err != nil {
 		return err
 	}
 	r.printFound()
 	if c.Delete {
-		err = r.remove(ctx, in, c.deliverySettings)
+		err = r.remove(ctx, in, c.List != "-" && in.isTerminal(), c.deliverySettings)
 	}
-	return cmp.Or(err, r.end())
+	return cmp.Or(err, r.printSummaries(), r.end())
 }
 
-// read returns the list, and when it was made.
-func (c *reconcileCommand) read(ctx context.Context, in input, start time.Time, p *progress) (*reconcile.List, time.Time, error) {
+// read returns the list.
+func (c *reconcileCommand) read(ctx context.Context, in input, p *progress) (*reconcile.List, error) {
 	payloads, err := c.reader()
 	if err != nil {
-		return nil, start, err
+		return nil, err
 	}
 	kind := report.Kind(c.Kind)
 	show := func(bytes int64) { p.show("reading the list: " + humanize.IBytes(uint64(bytes))) } // #nosec G115 -- a count
 	if c.List == "-" {
-		list, err := reconcile.Read(untilDone{ctx, in}, kind, payloads, show)
-		return list, start, err
+		return reconcile.Read(untilDone{ctx, in}, kind, payloads, show)
 	}
 	f, err := os.Open(c.List)
 	if err != nil {
-		return nil, start, err
+		return nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, start, err
+		return nil, err
 	}
-	if info.IsDir() {
-		return c.readFolder(kind, payloads)
+	if !info.IsDir() {
+		return reconcile.Read(untilDone{ctx, f}, kind, payloads, show)
 	}
-	list, err := reconcile.Read(untilDone{ctx, f}, kind, payloads, show)
-	if !info.Mode().IsRegular() {
-		return list, start, err
+	requests, err := push.FromDir(os.DirFS(c.List))
+	if err != nil {
+		return nil, err
 	}
-	return list, info.ModTime(), err
+	list, err := reconcile.FromRequests(requests, kind, payloads)
+	if err == nil && list == nil {
+		err = fmt.Errorf("there are no %s in it", kind)
+	}
+	return list, err
 }
 
 // untilDone is a reader that ends with its context, even while a read waits for a person to
@@ -125,22 +121,6 @@ func (r untilDone) Read(p []byte) (int, error) {
 	}
 }
 
-func (c *reconcileCommand) readFolder(kind report.Kind, payloads *receiver.Reader) (*reconcile.List, time.Time, error) {
-	made, err := newestIn(c.List)
-	if err != nil {
-		return nil, made, err
-	}
-	requests, err := push.FromDir(os.DirFS(c.List))
-	if err != nil {
-		return nil, made, err
-	}
-	list, err := reconcile.FromRequests(requests, kind, payloads)
-	if err == nil && list == nil {
-		err = fmt.Errorf("there are no %s in it", kind)
-	}
-	return list, made, err
-}
-
 // reader returns a reader that parses payloads as the receiver does.
 func (s payloadSettings) reader() (*receiver.Reader, error) {
 	cfg := receiver.DefaultConfig()
@@ -150,54 +130,39 @@ func (s payloadSettings) reader() (*receiver.Reader, error) {
 	return receiver.NewReader(cfg)
 }
 
-// newestIn returns when a folder or anything in it was last modified.
-func newestIn(dir string) (newest time.Time, err error) {
-	err = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err == nil && info.ModTime().After(newest) {
-			newest = info.ModTime()
-		}
-		return err
-	})
-	return newest, err
-}
-
 // reconciliation compares lists, one for each kind, with the documents of riskdex, and removes
 // the surplus.
 type reconciliation struct {
 	removalSettings
-	io       streams
-	json     bool
-	start    time.Time // of the command
-	progress *progress
-	kinds    []*reconciled
+	io        streams
+	json      bool
+	removes   bool // what is surplus is to be removed
+	delivered bool // what is in the lists was delivered just now
+	progress  *progress
+	kinds     []*reconciled
+	why       []string // nothing was removed
 }
 
 // reconciled is the result for one kind.
 type reconciled struct {
 	*reconcile.Comparison
 	list *reconcile.List
-	asOf time.Time
 	done removed
 }
 
-// compare compares a list, which was made at a given time, with the documents of riskdex.
-func (r *reconciliation) compare(ctx context.Context, client *adminClient, list *reconcile.List, made time.Time) error {
+// compare compares a list with the documents of riskdex.
+func (r *reconciliation) compare(ctx context.Context, client *adminClient, list *reconcile.List) error {
 	defer r.progress.clear()
-	asked := time.Now()
+	since, err := r.since(ctx, client, list.Kind)
+	if err != nil {
+		return err
+	}
 	res, err := client.open(ctx, http.MethodGet, "/api/export", query("kind", string(list.Kind), "versions", "true"), nil)
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
-	asOf := time.Time(r.AsOf)
-	if asOf.IsZero() {
-		asOf = r.byTheirClock(made, asked, res.Header.Get("Date"))
-	}
-	k := &reconciled{Comparison: reconcile.Compare(list, asOf), list: list, asOf: asOf}
+	k := &reconciled{Comparison: reconcile.Compare(list, since), list: list}
 	lines := bufio.NewReaderSize(res.Body, 1<<20)
 	var line []byte
 	for {
@@ -225,7 +190,7 @@ func (r *reconciliation) compare(ctx context.Context, client *adminClient, list 
 		r.progress.show("looking up what is missing: " + humanize.Comma(int64(looked)))
 		var d admin.Document
 		err := client.ask(ctx, http.MethodGet, "/api/document", query("kind", string(f.Kind), "id", string(f.ID), "journal_only", "true"), nil, &d)
-		f.AcceptedAt, f.Deleted = d.AcceptedAt, d.Op == report.Delete
+		f.Version, f.AcceptedAt, f.Deleted = d.Version, d.AcceptedAt, d.Op == report.Delete
 		if len(d.Refused) > 0 {
 			f.Refused = d.Refused[0].Number
 		}
@@ -236,18 +201,24 @@ func (r *reconciliation) compare(ctx context.Context, client *adminClient, list 
 // mostExplained bounds how many missing documents are looked up.
 const mostExplained = 1000
 
-// byTheirClock converts a time of this machine to the clock by which riskdex accepts, or to an
-// earlier time, if that clock is behind. Otherwise a delivery could seem older than the list. date
-// is the Date of an export, which is by that clock, and was asked for at asked.
-func (r *reconciliation) byTheirClock(made, asked time.Time, date string) time.Time {
-	if made.After(r.start) {
-		made = r.start
+// since returns the version of the cursor that was taken before the list was made: what has a
+// later one may not be in the list. Versions only grow, whatever the clocks do. riskdex tells
+// whether the cursor is of the journal as it is.
+func (r *reconciliation) since(ctx context.Context, client *adminClient, kind report.Kind) (report.Version, error) {
+	if r.Since == "" {
+		return math.MaxInt64, nil
 	}
-	there, err := http.ParseTime(date)
-	if err == nil && there.Add(time.Second).Before(asked) { // Date has whole seconds
-		made = made.Add(-time.Since(there))
+	c, err := report.ParseCursor(r.Since)
+	if err == nil && !slices.Contains(c.Kinds, kind) {
+		err = fmt.Errorf("it is of %s, and not of %s", c.Kinds, kind)
 	}
-	return made
+	if err == nil {
+		_, err = changesPage(ctx, client, c.Kinds, r.Since, 1)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("--since: %w; take a cursor by riskdex changes --now, and have the list made anew", err)
+	}
+	return c.Version, nil
 }
 
 // readWhole appends the next line, with its end.
@@ -278,13 +249,8 @@ func whole(res *http.Response, lines int) error {
 	return nil
 }
 
-// end prints the summary as JSON, and returns errNegative if a difference remains.
+// end returns errNegative if a difference remains.
 func (r *reconciliation) end() error {
-	if r.json {
-		if err := r.printSummaries(); err != nil {
-			return err
-		}
-	}
 	for _, k := range r.kinds {
 		if k.Count(reconcile.Missing)+k.Count(reconcile.Differs)+k.Count(reconcile.Ambiguous)+k.list.Unread > 0 || k.Count(reconcile.Surplus) > k.done.absent() {
 			return errNegative

@@ -15,7 +15,12 @@ import (
 
 // TestReconcileOnATerminal is asked there, and shows some of many that differ.
 func TestReconcileOnATerminal(t *testing.T) {
-	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	const now = "1100.1100.cas.feed"
+	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/changes" {
+			fmt.Fprintf(w, `{"items":[],"next":%q,"more":false}`, now)
+			return
+		}
 		for _, name := range []string{"Riskdex-Records", "Riskdex-Damaged", "Riskdex-Dropped"} {
 			w.Header().Add("Trailer", name)
 		}
@@ -47,6 +52,7 @@ func TestReconcileOnATerminal(t *testing.T) {
 		terminal, screen := openTerminal(t, 120, 50)
 		ended := make(chan error, 1)
 		c := reconcileCommand{adminSettings: adminSettings{Admin: admin.URL}, deliverySettings: deliverySettings{To: receiver.URL}, Kind: "advisories", List: list, Delete: true}
+		c.Since = now
 		require.NoError(t, c.AtMost.UnmarshalText([]byte("80%")))
 		go func() {
 			ended <- c.Run(ctx, streams{terminal, terminal}, input{terminal})
@@ -71,7 +77,10 @@ func TestReconcileOnATerminal(t *testing.T) {
 		if err := <-ended; err != want.ends || len(deletes) != want.deletes {
 			t.Errorf("after %q: %v, %q", answer, err, deletes)
 		}
-		for _, text := range []string{"surplus   and 3 more, which --json lists", "Remove 23 of 30 advisories, which are not in the list? [y/N]"} {
+		for _, text := range []string{
+			"surplus   advisories 07", "surplus   advisories 29", // by name, all of them
+			"The list has 7 advisories: does the publisher have as many, by its own count? Then 23 of 30 here would be removed", "Remove them? [y/N]",
+		} {
 			if !strings.Contains(seen.String(), text) {
 				t.Errorf("the screen lacks %q: %q", text, seen.String())
 			}

@@ -19,13 +19,14 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/internal/push"
+	"riskdex/internal/reconcile"
 	"riskdex/internal/require"
 	"riskdex/internal/samplefeed"
+	"riskdex/receiver"
 	"riskdex/report"
 )
 
@@ -74,6 +75,12 @@ func (p *process) before(f func(n int64, w http.ResponseWriter, r *http.Request)
 	return proxy.URL
 }
 
+// now returns the cursor of this moment, as a flag for a list that is made after it.
+func (p *process) now() string {
+	p.t.Helper()
+	return "--since=" + strings.TrimSpace(p.expect(exitDone, "", words("changes --now")).out)
+}
+
 // has compares the ids that a search finds.
 func (p *process) has(kind report.Kind, want ...string) {
 	p.t.Helper()
@@ -112,14 +119,18 @@ func TestReconcile(t *testing.T) {
 	}
 	p.expect(exitNegative, all+"77\n78\n79\n", words("reconcile cities -"),
 		"3 missing here", "missing   cities 77\n", "missing   cities 78: a delivery was refused, see riskdex refused show 1\n", "missing   cities 79: deleted 20")
-	p.expect(exitDone, all+"79\n", words("reconcile cities - --as-of 2026-01-01T00:00:00Z"), "newer     cities 79: deleted 20", ", after the list was made")
+	before := p.now()
+	for _, d := range [][2]string{{"PUT", `{"id":80}`}, {"DELETE", ""}} {
+		p.send(d[0], "/cities/80", d[1])
+	}
+	p.expect(exitDone, all+"80\n", words("reconcile cities - "+before), "newer     cities 80: deleted 20", ", after the cursor")
 
 	// Records, as POST takes them and as riskdex exports them.
 	export := p.expect(exitDone, "", words("export cities")).out
 	p.expect(exitDone, export, words("reconcile cities -"), "33 here: nothing differs")
 	p.expect(exitDone, p.expect(exitDone, "", words("changes --json")).out, words("reconcile cities -"), "33 in the list", "33 here: nothing differs")
 	p.expect(exitFailed, p.expect(exitDone, "", words("changes --json")).out+`{"kind":"cities","id":"1","version":1,"accepted_at":"2026-11-23T10:00:00Z","deleted":true}`+"\n",
-		words("reconcile cities - --delete --yes"), "the list is a part")
+		words("reconcile cities - --delete --at-most 100% --expect 32 "+p.now()), "no line at its end that says that nothing follows")
 	pretty := `{"meta":{"total":3},"cities":[` + "\n{\"title\": \"City 7\", \"body\": \"as delivered\", \"id\": 7.0},\n" + cityBody(8, "changed") + `]}`
 	got := p.expect(exitNegative, pretty, words("reconcile cities - --json"), `"id":"8","problem":"differs"`)
 	lines := strings.Split(strings.TrimSpace(got.out), "\n")
@@ -131,27 +142,39 @@ func TestReconcile(t *testing.T) {
 	p.expect(exitNegative, pretty, words("reconcile cities - --ids-only"), "31 here and not in the list\n")
 
 	// What may not be removed.
-	most := numbers(1, 29) + "LON\nXQZ\na/b\n" // without 30
+	most := numbers(1, 29) + "130\nXQZ\na/b\n" // without 30
+	before = p.now()
 	for list, want := range map[string]string{
-		"":                                 "there are no cities in it",
-		"[]":                               "there are no cities in it",
-		`["1","2","3"`:                     "breaks off",
-		"<html>":                           "HTML",
-		"1\n2\n":                           "31 of 33 cities would be, and --at-most 5% allows 1. If the list is right, say --at-most 31",
-		"1\n2":                             "the last line of the list has no end",
-		"1\nQQB\n":                         "no city here has 1 code of the list",
-		numbers(1, 30) + "LON\nXQZ\nA/B\n": "the list has A/B, which is not here, and would have a/b removed",
-		"7001\n7002\n":                     "not one of the cities here is in the list",
-		`{"cities":[{"id":1},{"id":2}],"next":"/cities?page=2"}`: "the list is a part: its last envelope says by \"next\" that more follows",
-		`[{"id":1},{"title":"no id"}]`:                           "it is not known which documents the 1 entry",
-		`[{"id":1,"advisory":"a"},{"id":2,"advisory":"b"}]`:      "of the 2 cities in the list, 2 have another content here",
+		"":           "there are no cities in it",
+		"[]":         "there are no cities in it",
+		`["1","2"`:   "breaks off",
+		"1\n2\n":     "31 of 33 cities would be removed, and --at-most 5% allows 1: if the list is right, say --at-most 31",
+		most + "1":   "the last line of the list has no end",
+		most + "1\n": "the list has 1 twice",
+		most + "\n":  "line 33: the id is empty",
+		most + "ERROR: canceling statement due to timeout\n": "the list has 'ERROR: canceling statement due to timeout', which is not here",
+		"# cities, page 1 of 3\n" + most:                     "the list has '# cities, page 1 of 3', which is not here",
+		strings.Replace(most, "a/b", "A/B", 1):               "the list has A/B, which is not here",
+		strings.Replace(most, "130", "LON", 1):               "the list has the code of city 130",
+		"7001\n7002\n":                                       "the list has 7001, which is not here",
+		`{"cities":[{"id":1},{"id":2}],"remaining":20}`:      "which may say that it is a page",
+		`[{"id":1},{"title":"no id"}]`:                       "an entry without an id",
+		`[{"id":1,"advisory":"a"},{"id":2,"advisory":"b"}]`:  "the list has another record of 1 than riskdex",
 	} {
-		p.expect(exitFailed, "", []string{"reconcile", "cities", writeList(t, list), "--delete", "--yes"}, want)
+		got := p.expect(exitFailed, list, words("reconcile cities - --delete --expect 32 "+before), want)
+		if list == most {
+			t.Error(got)
+		}
 	}
-	p.expect(exitFailed, most, words("reconcile cities - --delete"), "add --yes")
-	p.expect(exitFailed, "", []string{"reconcile", "cities", writeList(t, most), "--delete", "--at-most", "0", "--yes"}, "--at-most 0 allows 0")
-	p.expect(exitFailed, "", []string{"reconcile", "cities", "-", "--as-of", "yesterday"}, "write it like")
-	p.expect(exitDone, most, words("reconcile cities - --as-of 2026-01-01T00:00:00Z --delete --yes --at-most 100% --ids-only"), "1 delivered since and left alone")
+	p.expect(exitFailed, most, words("reconcile cities - --delete --expect 32"), "run riskdex changes --now, then have the publisher make the list", "nothing was removed")
+	p.expect(exitFailed, "", []string{"reconcile", "cities", writeList(t, most), "--delete", before}, "say how many cities the publisher has", "--expect cities=N")
+	p.expect(exitFailed, most, words("reconcile cities - --delete --expect 33 "+before), "the list has 32 cities, and the publisher 33, as --expect says")
+	p.expect(exitFailed, most, words("reconcile cities - --delete --expect advisories=32 "+before), "say how many cities the publisher has")
+	p.expect(exitFailed, most, words("reconcile cities - --delete --expect 32 --at-most 0 "+before), "--at-most 0 allows 0")
+	p.expect(exitFailed, most, words("reconcile cities - --delete --expect 32 --json "+before+" --at-most 0"), `"nothing_removed_because":["1 of 33 cities would`)
+	p.expect(exitFailed, most, words("reconcile cities - --delete --expect 32 --since x"), "--since: ", "riskdex changes --now")
+	p.expect(exitFailed, most, words("reconcile cities - --delete --expect 32 --since 1.1.a.x"), "it is of [advisories], and not of cities")
+	p.expect(exitFailed, most, words("reconcile cities - --delete --expect 32 --since 1.1.c.x"), "--since: ", "not the one that this cursor is of")
 	p.drained()
 	if n := len(p.indexed(report.Cities)); n != 33 {
 		t.Fatalf("%d cities are left", n)
@@ -159,9 +182,10 @@ func TestReconcile(t *testing.T) {
 
 	// What may.
 	to := "http://" + p.deliveries
-	p.expect(exitDone, "", []string{"reconcile", "cities", writeList(t, most), "--delete", "--yes", "--to", to}, "1 of 1 removed")
-	p.expect(exitDone, "", []string{"reconcile", "cities", writeList(t, most), "--delete", "--yes", "--to", to}, "nothing differs")
-	got = p.expect(exitNegative, numbers(1, 27)+"5000\nLON\nXQZ\n", words("reconcile cities - --delete --yes --json --at-most 10% --to "+to), `{"kind":"cities","id":"a/b","result":"removed"}`, `"removed":3`)
+	remove := []string{"reconcile", "cities", writeList(t, most), "--delete", "--expect", "32", before, "--to", to}
+	p.expect(exitDone, "", remove, "1 of 1 removed")
+	p.expect(exitDone, "", remove, "nothing differs")
+	got = p.expect(exitDone, numbers(1, 27)+"130\nXQZ\n", words("reconcile cities - --delete --expect cities=29 "+before+" --json --at-most 10% --to "+to), `{"kind":"cities","id":"a/b","result":"removed"}`, `"removed":3`)
 	if strings.Count(got.out, `"problem":"surplus"`) != 3 {
 		t.Errorf("said %s", got.out)
 	}
@@ -194,7 +218,7 @@ func TestReconcileBesideDeliveries(t *testing.T) {
 				}
 				return false
 			})
-			got := asked.expect(exitNegative, "1\n2\n", words("reconcile cities - --delete --yes --at-most 8 --to "+to),
+			got := asked.expect(exitNegative, "1\n2\n", words("reconcile cities - --delete --expect 2 "+asked.now()+" --at-most 8 --to "+to),
 				"outdated  cities 3: 412", "6 of 8 removed, 1 gone already, 1 left alone, which came again meanwhile")
 			if strings.Contains(got.out, "failed") {
 				t.Error(got.out)
@@ -217,7 +241,7 @@ func TestReconcileKilled(t *testing.T) {
 		}
 		return false
 	})
-	p.expect(exitDone, numbers(1, 30), words("reconcile cities - --delete --yes --at-most 10 --to "+to), "10 of 10 removed")
+	p.expect(exitDone, numbers(1, 30), words("reconcile cities - --delete --expect 30 "+p.now()+" --at-most 10 --to "+to), "10 of 10 removed")
 	p.has(report.Cities, words(numbers(1, 30))...)
 
 	for _, end := range []os.Signal{syscall.SIGKILL, syscall.SIGINT} {
@@ -231,7 +255,8 @@ func TestReconcileKilled(t *testing.T) {
 			}
 			return false
 		})
-		command := p.beginReading(numbers(1, before-8), words("reconcile cities - --delete --yes --at-most 8 --to "+to)...)
+		remove := fmt.Sprintf("reconcile cities - --delete --expect %d %s --at-most 8 --to ", before-8, p.now())
+		command := p.beginReading(numbers(1, before-8), words(remove+to)...)
 		<-stop
 		require.NoError(t, command.cmd.Process.Signal(end))
 		got := command.wait()
@@ -243,7 +268,7 @@ func TestReconcileKilled(t *testing.T) {
 		if n := len(p.indexed(report.Cities)); n != before-3 {
 			t.Errorf("after %v %d are left of %d", end, n, before)
 		}
-		p.expect(exitDone, numbers(1, before-8), words("reconcile cities - --delete --yes --at-most 8 --to http://"+p.deliveries), "5 of 5 removed")
+		p.expect(exitDone, numbers(1, before-8), words(remove+"http://"+p.deliveries), "5 of 5 removed")
 		p.has(report.Cities, words(numbers(1, before-8))...)
 	}
 }
@@ -258,7 +283,7 @@ func TestReconcileWithAnotherReceiver(t *testing.T) {
 	asked.deliverCities(10)
 	for _, want := range []string{"0 of 2 removed, 2 gone already", "0 of 2 removed, 2 left alone"} {
 		to := "http://" + other.deliveries
-		asked.expect(exitNegative, numbers(1, 8), words("reconcile cities - --delete --yes --at-most 2 --to "+to),
+		asked.expect(exitNegative, numbers(1, 8), words("reconcile cities - --delete --expect 8 "+asked.now()+" --at-most 2 --to "+to),
 			want, "does "+to+" deliver to the riskdex that was asked?")
 		other.deliverCities(10)
 	}
@@ -281,19 +306,24 @@ func TestPushReplace(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(body), 0o600))
 	}
 	to := "http://" + p.deliveries
-	replace := func(more string) []string { return append(words("push --replace --yes --to "+to+" "+more), dir) }
+	before := p.now()
+	replace := func(more string) []string { return append(words("push --replace "+before+" --to "+to+" "+more), dir) }
 	put("cities.json", `[{"title":"no id"}]`)
 	p.expect(exitFailed, "", replace(""), "nothing was sent: ")
 	put("cities.json", "["+cityBody(1, "x")+","+cityBody(21, "new")+`,{"title":"no id"}]`)
 	p.expect(exitFailed, "", replace(""), "nothing was sent: ", "1 record of cities")
+	put("cities.json", `{"next":"/cities?page=2","cities":[`+cityBody(1, "x")+"]}")
+	p.expect(exitFailed, "", replace("--expect 1"), "nothing was sent: cities.json: the records are in an object that has more than them")
 	put("cities.json", "["+cityBody(1, "x")+","+cityBody(21, "new")+"]")
 	for i := 2; i < 20; i++ {
 		put(fmt.Sprintf("cities/%d.json", i), `{"title":"in the folder"}`)
 	}
 	put("cities/19.delete", "")
-	p.expect(exitFailed, "", append(words("push --replace --to "+to), dir), "add --yes")
-	p.expect(exitFailed, "", words("push --replace --yes --to "+to), "--replace is for pushing a folder")
-	p.expect(exitFailed, "", replace("--at-most 0"), "0 deliveries not accepted", "1 of 20 cities would be, and --at-most 0 allows 0")
+	p.expect(exitFailed, "", replace(""), "say how many cities the publisher has", "nothing was sent")
+	p.expect(exitFailed, "", append(words("push --replace --expect 19 --to "+to), dir), "run riskdex changes --now", "nothing was sent")
+	p.expect(exitFailed, "", words("push --replace --to "+to), "--replace is for pushing a folder")
+	p.expect(exitFailed, "", replace("--expect 20"), "the list has 19 cities, and the publisher 20", "nothing was sent")
+	p.expect(exitFailed, "", replace("--expect 19 --at-most 0"), "0 deliveries not accepted", "1 of 20 cities would be removed, and --at-most 0 allows 0")
 	p.drained()
 	if n := len(p.indexed(report.Cities)); n != 20 {
 		t.Fatalf("%d cities", n)
@@ -301,7 +331,7 @@ func TestPushReplace(t *testing.T) {
 	if status := p.send("PUT", "/cities/after", `{"title":"delivered after the folder was made"}`); status != http.StatusAccepted {
 		t.Fatalf("status %d", status)
 	}
-	p.expect(exitDone, "", replace("--at-most 5%"), "cities: 19 in the list of ", "1 here and not in the list, 1 delivered since", "1 of 1 removed")
+	p.expect(exitDone, "", replace("--at-most 5% --expect cities=19"), "cities: 19 in the list", "1 here and not in the list, 1 delivered since", "1 of 1 removed")
 	p.has(report.Cities, append(words(numbers(1, 18)), "21", "after")...)
 	p.has(report.Advisories, "1")
 	put("advisories.json", `{"advisories":[]}`)
@@ -319,15 +349,18 @@ func TestPushReplaceKilled(t *testing.T) {
 	p.start()
 	dir := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "cities"), 0o700))
+	var before string
 	deliver := func() { // twenty documents, of which a newer folder has ten
 		p.deliverCities(20)
+		before = p.now()
 		for i := range 10 {
 			name := filepath.Join(dir, "cities", fmt.Sprint(i+1)+".json")
 			require.NoError(t, os.WriteFile(name, []byte(`{"title":"in the folder"}`), 0o600))
-			require.NoError(t, os.Chtimes(name, time.Time{}, time.Now())) // a file system's own clock lags
 		}
 	}
-	replace := func(to string) []string { return append(words("push --replace --yes --at-most 100% --to "+to), dir) }
+	replace := func(to string) []string {
+		return append(words("push --replace --expect 10 "+before+" --at-most 100% --to "+to), dir)
+	}
 	const delivering, removing = 5, 15 // of the requests
 	deliver()
 	p.expect(exitDone, "", replace(p.before(func(n int64, _ http.ResponseWriter, _ *http.Request) bool {
@@ -381,10 +414,34 @@ func TestPushReplaceOfTheSampleFeed(t *testing.T) {
 	p.start()
 	requests, _, err := samplefeed.Feed()
 	require.NoError(t, err)
-	dir := filepath.Join(t.TempDir(), "feed")
+	dir := filepath.Join(t.TempDir(), "enveloped")
+	require.NoError(t, push.WriteDir(dir, requests))
+	replace := "push --replace --to http://" + p.deliveries + " " + p.now() + " --expect "
+	p.expect(exitFailed, "", words(replace+"1 "+dir), "nothing was sent: ", `jq -s 'map(."cities"[])' PAGES`)
+	payloads, err := receiver.NewReader(receiver.DefaultConfig())
+	require.NoError(t, err)
+	for i, r := range requests {
+		if kind := report.Kind(r.Path[1:]); r.Method == "POST" {
+			changes, _, _, err := payloads.Records(kind, r.Body)
+			require.NoError(t, err)
+			var records []json.RawMessage
+			for _, c := range changes {
+				records = append(records, c.Body)
+			}
+			requests[i].Body, err = json.Marshal(records)
+			require.NoError(t, err)
+		}
+	}
+	var counts []string
+	for _, kind := range report.Kinds() {
+		list, err := reconcile.FromRequests(requests, kind, payloads)
+		require.NoError(t, err)
+		counts = append(counts, fmt.Sprintf("%s=%d", kind, list.Len()))
+	}
+	dir = filepath.Join(t.TempDir(), "feed")
 	require.NoError(t, push.WriteDir(dir, requests))
 	for range 2 {
-		got := p.expect(exitDone, "", words("push --replace --yes --to http://"+p.deliveries+" "+dir), "nothing differs")
+		got := p.expect(exitDone, "", words(replace+strings.Join(counts, ",")+" "+dir), "nothing differs")
 		if strings.Contains(got.out, "newer") || strings.Contains(got.out, "since") {
 			t.Errorf("said %s", got.out)
 		}
@@ -432,20 +489,14 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestTimeOfAList: it is never later than a document is by riskdex's clock that came after it.
-func TestTimeOfAList(t *testing.T) {
-	start := time.Now()
-	r := &reconciliation{start: start}
-	hour := start.Add(-time.Hour)
-	for name, c := range map[string]struct{ made, there, latest time.Time }{
-		"as here":   {hour, time.Now(), hour},
-		"ahead":     {hour, time.Now().Add(time.Hour), hour},
-		"behind":    {hour, time.Now().Add(-time.Minute), hour.Add(-time.Minute)},
-		"in future": {start.Add(time.Hour), time.Now(), start},
+func TestExpected(t *testing.T) {
+	for text, want := range map[string]expected{
+		"0": {"": 0}, "293": {"": 293}, "cities=293": {report.Cities: 293}, "cities=2,advisories=0": {report.Cities: 2, report.Advisories: 0},
+		"": nil, "-1": nil, "x": nil, "cities": nil, "cities=": nil, "=2": nil, "towns=2": nil, "1,cities=x": nil,
 	} {
-		got := r.byTheirClock(c.made, time.Now(), c.there.UTC().Format(http.TimeFormat))
-		if got.After(c.latest) || got.Before(c.latest.Add(-10*time.Second)) {
-			t.Errorf("%s: %v, want %v", name, got, c.latest)
+		var e expected
+		if err := e.UnmarshalText([]byte(text)); (err == nil) != (want != nil) || err == nil && !maps.Equal(e, want) {
+			t.Errorf("%q is %v, %v", text, e, err)
 		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"riskdex/report"
 )
 
-// shownOnTerminal is the most documents per problem that are listed on a terminal.
+// shownOnTerminal is the most documents per problem that are listed on a terminal; all of them, of
+// what is to be removed.
 const shownOnTerminal = 20
 
 // printFound prints the documents that differ.
@@ -32,12 +33,12 @@ func (r *reconciliation) printFound() {
 		if n := k.list.Unread; n > 0 {
 			fmt.Fprintf(r.io.out, "%s in the list without an id that can be read: %s\n", count(n, "entry", "entries"), sanitize.OneLine(k.list.Why))
 		}
-		if k.list.Part != "" {
-			fmt.Fprintf(r.io.out, "the list is a part: %s\n", sanitize.OneLine(k.list.Part))
+		if k.list.Doubt != "" && !r.removes {
+			fmt.Fprintf(r.io.out, "note that %s\n", sanitize.OneLine(k.list.Doubt))
 		}
 		for _, problem := range reconcile.Problems() {
 			for i, f := range k.With(problem) {
-				if i == shownOnTerminal && isTerminal(r.io.out) {
+				if i == shownOnTerminal && isTerminal(r.io.out) && !(r.removes && problem == reconcile.Surplus) {
 					fmt.Fprintf(r.io.out, "%-9s and %s more, which --json lists\n", problem, humanize.Comma(int64(k.Count(problem)-i)))
 					break
 				}
@@ -68,7 +69,7 @@ func about(f reconcile.Finding) string {
 	case f.Problem == reconcile.Ambiguous:
 		return ": several cities here have this code"
 	case f.Problem == reconcile.Newer:
-		return code + at + ", after the list was made"
+		return code + at + ", after the cursor"
 	}
 	return code + at
 }
@@ -92,22 +93,23 @@ func (k *reconciled) summary() string {
 	if k.list.Repeated > 0 {
 		repeated = fmt.Sprintf(" (%s)", count(k.list.Repeated, "repetition", "repetitions"))
 	}
-	return fmt.Sprintf("%s: %s in the list of %s%s, %s here: %s", k.list.Kind, humanize.Comma(int64(k.list.Len())), k.asOf.UTC().Format(time.RFC3339), repeated,
+	return fmt.Sprintf("%s: %s in the list%s, %s here: %s", k.list.Kind, humanize.Comma(int64(k.list.Len())), repeated,
 		humanize.Comma(int64(k.Here)), strings.Join(parts, ", "))
 }
 
-// printSummaries prints a JSON object for each kind.
+// printSummaries prints a JSON object for each kind, if they are wanted.
 func (r *reconciliation) printSummaries() error {
+	if !r.json {
+		return nil
+	}
 	lines := json.NewEncoder(r.io.out)
 	for _, k := range r.kinds {
 		if err := lines.Encode(struct {
 			Kind      report.Kind `json:"kind"`
-			AsOf      time.Time   `json:"as_of"`
 			Listed    int         `json:"listed"`
 			Repeated  int         `json:"repeated"`
 			Unread    int         `json:"unread"`
-			Part      string      `json:"part,omitempty"` // what tells that the list is a part of a longer one
-			Cut       bool        `json:"cut,omitempty"`  // its last line has no end
+			Why       []string    `json:"nothing_removed_because,omitempty"`
 			Here      int         `json:"here"`
 			Missing   int         `json:"missing"`
 			Surplus   int         `json:"surplus"`
@@ -119,7 +121,7 @@ func (r *reconciliation) printSummaries() error {
 			Outdated  int         `json:"outdated"`
 			Failed    int         `json:"failed"`
 		}{
-			k.list.Kind, k.asOf.UTC(), k.list.Len(), k.list.Repeated, k.list.Unread, k.list.Part, k.list.Cut, k.Here,
+			k.list.Kind, k.list.Len(), k.list.Repeated, k.list.Unread, r.why, k.Here,
 			k.Count(reconcile.Missing), k.Count(reconcile.Surplus), k.Count(reconcile.Differs), k.Count(reconcile.Ambiguous), k.Count(reconcile.Newer),
 			k.done.removed, k.done.gone, k.done.outdated, k.done.failed,
 		}); err != nil {

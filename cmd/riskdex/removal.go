@@ -8,13 +8,10 @@ import (
 	"iter"
 	"math"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/dustin/go-humanize"
-	"golang.org/x/term"
 
 	"riskdex/internal/push"
 	"riskdex/internal/reconcile"
@@ -24,18 +21,53 @@ import (
 
 // removalSettings say what may be removed.
 type removalSettings struct {
-	AtMost share  `name:"at-most" default:"5%" placeholder:"SHARE|N" help:"Remove nothing where more would be removed: a share of the kind's documents, such as 5%, or a number."`
-	AsOf   moment `name:"as-of" placeholder:"TIME" help:"When the publisher made the list, such as 2026-11-23T10:00Z: what was delivered later is left alone. By default when the file, or the newest in the folder, was modified; with standard input, the start of the command."`
-	Yes    bool   `name:"yes" help:"Do not ask before a removal."`
+	AtMost share    `name:"at-most" default:"5%" placeholder:"SHARE|N" help:"Remove nothing where more would be removed: a share of the kind's documents, such as 5%, or a number."`
+	Since  string   `name:"since" placeholder:"CURSOR" help:"What riskdex changes --now printed before the publisher made the list: what came after that is left alone. Without it, nothing is removed."`
+	Expect expected `name:"expect" placeholder:"N" help:"How many documents the publisher has, by its own count; of a folder with several kinds cities=293,advisories=20. Nothing is removed if the list has another number. Without it, somebody has to confirm on a terminal."`
 }
 
-// canAsk returns an error if a confirmation is needed but cannot be asked for. used says that
-// standard input is taken for something else.
-func (s removalSettings) canAsk(in input, used bool) error {
-	if f, ok := in.Reader.(*os.File); s.Yes || ok && !used && term.IsTerminal(int(f.Fd())) {
-		return nil
+// expected is how many documents the publisher has of each kind, or of the only one: the kind "".
+type expected map[report.Kind]int
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (e *expected) UnmarshalText(text []byte) error {
+	*e = expected{}
+	for part := range strings.SplitSeq(string(text), ",") {
+		name, number, several := strings.Cut(part, "=")
+		if !several {
+			name, number = "", part
+		}
+		kind, wrong := report.ParseKind(name)
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 0 || several && wrong != nil {
+			return fmt.Errorf("%q is not a number of documents, such as 293 or cities=293,advisories=20", text)
+		}
+		(*e)[kind] = n
 	}
-	return errors.New("nobody can be asked here, and a removal cannot be undone: add --yes")
+	return nil
+}
+
+// doubts returns why nothing may be removed by these lists, whatever is here.
+func (s removalSettings) doubts(lists []*reconcile.List, canAsk bool) (all []string) {
+	if s.Since == "" {
+		all = append(all, "it is not known what came after the list was made: run riskdex changes --now,"+
+			" then have the publisher make the list, and give that cursor as --since")
+	}
+	for _, l := range lists {
+		n, told := s.Expect[l.Kind]
+		if _, one := s.Expect[""]; one && len(lists) == 1 {
+			n, told = s.Expect[""], true
+		}
+		switch {
+		case told && n != l.Len():
+			all = append(all, fmt.Sprintf("the list has %s %s, and the publisher %s, as --expect says: the list is a part, or old",
+				humanize.Comma(int64(l.Len())), l.Kind, humanize.Comma(int64(n))))
+		case !told && (s.Expect != nil || !canAsk):
+			all = append(all, fmt.Sprintf("a list does not tell that it is whole: say how many %s the publisher has,"+
+				" by its own count and not by this list's, as --expect %s=N", l.Kind, l.Kind))
+		}
+	}
+	return all
 }
 
 // share is a percentage of documents, or a number of them.
@@ -72,35 +104,6 @@ func (s share) String() string {
 	return strconv.FormatFloat(s.percent, 'f', -1, 64) + "%"
 }
 
-// whenForms are how a time may be written. Without a zone it is UTC, as everything is that
-// riskdex prints.
-var whenForms = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", "2006-01-02"}
-
-func parseWhen(text string) (time.Time, error) {
-	for _, form := range whenForms {
-		if t, err := time.Parse(form, text); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("%q is no time: write it like 2026-11-20T10:00Z", text)
-}
-
-// moment is a time in the past.
-type moment time.Time
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (m *moment) UnmarshalText(text []byte) error {
-	at, err := parseWhen(string(text))
-	if err != nil {
-		return err
-	}
-	if at.After(time.Now()) {
-		return fmt.Errorf("%q is in the future", text)
-	}
-	*m = moment(at)
-	return nil
-}
-
 // removed counts what became of a surplus.
 type removed struct{ removed, gone, outdated, failed int }
 
@@ -114,57 +117,48 @@ func (r removed) absent() int {
 	return r.removed + r.gone
 }
 
-// mayRemove returns an error that says why nothing of a kind may be removed, or nil.
-func (s removalSettings) mayRemove(k *reconciled) error {
-	surplus, most := k.Count(reconcile.Surplus), s.AtMost.of(k.Here)
-	if surplus == 0 {
-		return nil
+// inTheWay returns why nothing may be removed.
+func (r *reconciliation) inTheWay(canAsk bool) (all []string) {
+	var lists []*reconcile.List
+	for _, k := range r.kinds {
+		lists = append(lists, k.list)
+		all = append(all, k.Doubts(r.delivered)...)
+		if surplus, most := k.Count(reconcile.Surplus), r.AtMost.of(k.Here); surplus > most {
+			all = append(all, fmt.Sprintf("%s of %s %s would be removed, and --at-most %s allows %s:"+
+				" if the list is right, say --at-most %d", humanize.Comma(int64(surplus)), humanize.Comma(int64(k.Here)),
+				k.list.Kind, r.AtMost, humanize.Comma(int64(most)), surplus))
+		}
 	}
-	listed, here, respelled := k.Respelled()
-	switch {
-	case k.list.Unread > 0:
-		return fmt.Errorf("nothing was removed: it is not known which documents the %s in the list without an id are", count(k.list.Unread, "entry", "entries"))
-	case k.list.Part != "":
-		return fmt.Errorf("nothing was removed: the list is a part: %s", sanitize.OneLine(k.list.Part))
-	case k.list.Cut:
-		return errors.New("nothing was removed: the last line of the list has no end, so the list may be cut. If it is whole, add a line break")
-	case k.NoCity > 0 && k.Matched > 0:
-		return fmt.Errorf("nothing was removed: no city here has %s of the list, and a city that would be removed may have got it. Have them delivered first, or give a list of ids", count(k.NoCity, "code", "codes"))
-	case k.Matched == 0:
-		return fmt.Errorf("nothing was removed: not one of the %s here is in the list, so it is hardly a list of them", k.list.Kind)
-	case k.list.Records && 2*k.Count(reconcile.Differs) > k.Matched:
-		return fmt.Errorf("nothing was removed: of the %s %s in the list, %s have another content here, so it may be an old list, or one of something else. Have them delivered first, or compare ids alone: --ids-only",
-			humanize.Comma(int64(k.Matched)), k.list.Kind, humanize.Comma(int64(k.Count(reconcile.Differs))))
-	case respelled:
-		return fmt.Errorf("nothing was removed: the list has %s, which is not here, and would have %s removed, which may be the same. Write the ids of the list as riskdex export does, or deliver the missing one first",
-			sanitize.ShellWord(string(listed)), sanitize.ShellWord(string(here)))
-	case surplus > most:
-		return fmt.Errorf("nothing was removed: %s of %s %s would be, and --at-most %s allows %s. If the list is right, say --at-most %d",
-			humanize.Comma(int64(surplus)), humanize.Comma(int64(k.Here)), k.list.Kind, s.AtMost, humanize.Comma(int64(most)), surplus)
+	return append(all, r.doubts(lists, canAsk)...)
+}
+
+// tellWhy prints what is in the way, and returns err.
+func tellWhy(io streams, why []string, err error) error {
+	for _, w := range why {
+		fmt.Fprintf(io.err, "in the way: %s\n", sanitize.OneLine(w))
 	}
-	return nil
+	return err
 }
 
 // remove removes the surplus of all kinds, after a confirmation. Each DELETE is for the version
 // that was compared, so a document that was delivered again since stays.
-func (r *reconciliation) remove(ctx context.Context, in input, to deliverySettings) error {
-	total, question := 0, "Remove"
+func (r *reconciliation) remove(ctx context.Context, in input, canAsk bool, to deliverySettings) error {
+	total, question := 0, ""
 	for _, k := range r.kinds {
-		if err := r.mayRemove(k); err != nil {
-			return err
-		}
 		if n := k.Count(reconcile.Surplus); n > 0 {
-			if total > 0 {
-				question += ","
-			}
 			total += n
-			question += fmt.Sprintf(" %s of %s %s", humanize.Comma(int64(n)), humanize.Comma(int64(k.Here)), k.list.Kind)
+			question += fmt.Sprintf("The list has %s %s: does the publisher have as many, by its own count?"+
+				" Then %s of %s here would be removed, as named above.\n", humanize.Comma(int64(k.list.Len())), k.list.Kind,
+				humanize.Comma(int64(n)), humanize.Comma(int64(k.Here)))
 		}
 	}
 	if total == 0 {
 		return nil
 	}
-	if err := confirm(ctx, r.io, in, r.Yes, question+", which are not in the list?"); err != nil {
+	if r.why = r.inTheWay(canAsk); len(r.why) > 0 {
+		return tellWhy(r.io, r.why, errors.New("nothing was removed"))
+	}
+	if err := confirm(ctx, r.io, in, r.Expect != nil, question+"Remove them?"); err != nil {
 		return err
 	}
 	pusher, err := to.pusher()

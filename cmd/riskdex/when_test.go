@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"riskdex/admin"
-	"riskdex/internal/reconcile"
 	"riskdex/internal/require"
-	"riskdex/receiver"
 	"riskdex/report"
 )
 
@@ -28,38 +26,6 @@ func TestTimesCopiedFromAList(t *testing.T) {
 	}
 	if _, _, err := parsePast("2100-01-01"); err == nil || !strings.Contains(err.Error(), "in the future") {
 		t.Errorf("a time in the future: %v", err)
-	}
-}
-
-// TestAllTimesAreWrittenAlike: --as-of takes what --at takes.
-func TestAllTimesAreWrittenAlike(t *testing.T) {
-	for _, text := range []string{"2026-02-03T04:05Z", "2026-02-03 04:05", "2026-02-03T05:05:00+01:00"} {
-		var m moment
-		require.NoError(t, m.UnmarshalText([]byte(text)))
-		if want := time.Date(2026, 2, 3, 4, 5, 0, 0, time.UTC); !time.Time(m).Equal(want) {
-			t.Errorf("%q is %v, want %v", text, time.Time(m), want)
-		}
-	}
-}
-
-// TestReconcileSummaryTellsOfAPart: who reads the summary as JSON is told that the list may lack
-// documents, as others are.
-func TestReconcileSummaryTellsOfAPart(t *testing.T) {
-	payloads, err := receiver.NewReader(receiver.DefaultConfig())
-	require.NoError(t, err)
-	list, err := reconcile.Read(strings.NewReader(`{"meta":{"total":3},"cities":[{"id":1},{"id":2}]}`), report.Cities, payloads, nil)
-	require.NoError(t, err)
-	ids, err := reconcile.Read(strings.NewReader("1\n2"), report.Cities, payloads, nil)
-	require.NoError(t, err)
-	var out bytes.Buffer
-	r := &reconciliation{io: streams{out: &out}}
-	for _, l := range []*reconcile.List{list, ids} {
-		r.kinds = append(r.kinds, &reconciled{Comparison: reconcile.Compare(l, time.Now()), list: l})
-	}
-	require.NoError(t, r.printSummaries())
-	lines := strings.Split(out.String(), "\n")
-	if !strings.Contains(lines[0], `"part":"`) || strings.Contains(lines[0], `"cut"`) || !strings.Contains(lines[1], `"cut":true`) || strings.Contains(lines[1], `"part"`) {
-		t.Errorf("the summaries are\n%s", out.String())
 	}
 }
 

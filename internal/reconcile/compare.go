@@ -18,7 +18,7 @@ const (
 	Surplus   Problem = "surplus"   // it is here, and not in the list
 	Differs   Problem = "differs"   // its record here has another content, or is lost
 	Ambiguous Problem = "ambiguous" // it is in the list by a code that several cities here have
-	Newer     Problem = "newer"     // it is here otherwise than in the list, and was delivered after that was made: nothing is wrong
+	Newer     Problem = "newer"     // it is here otherwise than in the list, and was delivered since: nothing is wrong
 )
 
 // Problems returns every problem, in the order in which they are told.
@@ -40,13 +40,12 @@ type Finding struct {
 // Comparison compares a list with the documents that are here. Add is called with each of them,
 // then End.
 type Comparison struct {
-	list    *List
-	asOf    time.Time // when the list was made
-	Here    int       // documents
-	Matched int       // of them, those in the list
-	Found   []Finding // after End, by problem and id
-	NoCity  int       // after End, the codes in the list that no city here has: one may be the new code of a surplus city
-	doubts  []doubt
+	list   *List
+	since  report.Version // what has a later one may be later than the list
+	Here   int            // documents
+	Found  []Finding      // after End, by problem and id
+	coded  []Finding      // of those in the list, those by their code alone
+	doubts []doubt
 }
 
 // doubt is a document whose code is in the list, until it is known that nothing has that as its
@@ -57,8 +56,8 @@ type doubt struct {
 	finding Finding
 }
 
-// Compare begins a comparison with a list that was made at a time.
-func Compare(l *List, asOf time.Time) *Comparison { return &Comparison{list: l, asOf: asOf} }
+// Compare begins a comparison. The list was made after riskdex had accepted the version since.
+func Compare(l *List, since report.Version) *Comparison { return &Comparison{list: l, since: since} }
 
 // Add compares one document.
 func (c *Comparison) Add(d exportline.Line) {
@@ -96,7 +95,7 @@ func (c *Comparison) differs(f Finding, i int32, record []byte) Finding {
 	case f.Lost != report.NotLost:
 		f.Problem = Differs
 	case !c.list.Records || e.also || digestOf(record) == e.digest:
-	case f.AcceptedAt.After(c.asOf):
+	case f.Version > c.since:
 		f.Problem = Newer
 	default:
 		f.Problem = Differs
@@ -105,14 +104,13 @@ func (c *Comparison) differs(f Finding, i int32, record []byte) Finding {
 }
 
 func (c *Comparison) match(f Finding) {
-	c.Matched++
 	if f.Problem != "" {
 		c.Found = append(c.Found, f)
 	}
 }
 
 func (c *Comparison) surplus(f Finding) {
-	if f.Problem = Surplus; f.AcceptedAt.After(c.asOf) {
+	if f.Problem = Surplus; f.Version > c.since {
 		f.Problem = Newer
 	}
 	c.Found = append(c.Found, f)
@@ -127,6 +125,9 @@ func (c *Comparison) End() {
 			c.surplus(d.finding)
 		case !e.several:
 			c.match(d.finding)
+			if !d.adopted {
+				c.coded = append(c.coded, d.finding)
+			}
 		}
 	}
 	for _, d := range c.doubts {
@@ -145,24 +146,21 @@ func (c *Comparison) End() {
 			c.Found = append(c.Found, f)
 		case !e.coded:
 			c.Found = append(c.Found, f)
-			if c.list.Kind == report.Cities && !e.exact && report.CodeOf(e.name) != "" {
-				c.NoCity++
-			}
 		}
 	}
 	c.sort()
 }
 
 // Explain calls f with up to so many of those that are missing, so that it completes what is
-// known of them. One that was delivered, or deleted, after the list was made is not missing any
-// more. It is called after End.
+// known of them. One that was delivered, or deleted, since is not missing any more. It is called
+// after End.
 func (c *Comparison) Explain(most int, f func(*Finding) error) error {
 	missing := c.With(Missing)
 	for i := range missing[:min(most, len(missing))] {
 		if err := f(&missing[i]); err != nil {
 			return err
 		}
-		if missing[i].AcceptedAt.After(c.asOf) {
+		if missing[i].Version > c.since {
 			missing[i].Problem = Newer
 		}
 	}

@@ -45,9 +45,9 @@ func (f *feed) add(line []byte) bool {
 func (f *feed) missing() string {
 	switch {
 	case f.after != "":
-		return "it has what changed after a cursor. Give all of it: riskdex changes --json, without --after"
+		return "the list has what changed after a cursor. Give all of it: riskdex changes --json, without --after"
 	case f.more, f.lines && f.pages == 0:
-		return "it has no line at its end that says that nothing follows, as riskdex changes --json writes it"
+		return "the list has no line at its end that says that nothing follows, as riskdex changes --json writes it"
 	}
 	return ""
 }

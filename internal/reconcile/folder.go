@@ -34,7 +34,12 @@ func FromRequests(requests []push.Request, kind report.Kind, payloads *receiver.
 
 func (l *List) carryOut(r push.Request, segment string, payloads *receiver.Reader) error {
 	if r.Method == http.MethodPost {
-		return l.addRecords(payloads, r.Body, 1)
+		certain := l.Doubt == ""
+		err := l.addRecords(payloads, r.Body, 1)
+		if certain && l.Doubt != "" {
+			l.Doubt = r.What + ": " + l.Doubt
+		}
+		return err
 	}
 	name, err := url.PathUnescape(segment)
 	if err != nil {

@@ -14,19 +14,19 @@ import (
 // List is what the publisher has of one kind.
 type List struct {
 	Kind     report.Kind
-	Records  bool // it has records, and not only ids
-	Repeated int  // ids that came before
-	Unread   int  // entries without an id that can be read
-	Why      string
-	Cut      bool   // its last line has no end, so it may be cut
-	Part     string // what tells that it is a part of a longer list, such as a page; or nothing
+	Records  bool   // it has records, and not only ids
+	Repeated int    // ids that came before
+	Unread   int    // entries without an id that can be read
+	Why      string // of the first of these
+	Doubt    string // why it is no ground for a removal by itself, or nothing
 
 	entries []entry
 	byName  map[string]int32
 	byCode  map[string]int32 // names that may be codes of cities
 	stated  map[string]int32 // codes that records state beside an id
 	shared  map[string]bool  // those of them that records of several ids state
-	pages   pages
+	twice   string           // the first name that came before
+	arrays  int              // of records, each of which may be a page
 	feed    feed
 }
 
@@ -93,7 +93,7 @@ func (l *List) add(e entry, code string) {
 		before.exact = before.exact && e.exact
 		if !e.also {
 			if !before.also {
-				l.Repeated++
+				l.repeat(e.name)
 			}
 			before.digest, before.also = e.digest, false
 		}
@@ -121,6 +121,13 @@ func (l *List) add(e entry, code string) {
 	}
 }
 
+// repeat notes a name that came before.
+func (l *List) repeat(name string) {
+	if l.Repeated++; l.Repeated == 1 {
+		l.twice = name
+	}
+}
+
 // addName adds a name, which is an id or the code of a city.
 func (l *List) addName(id report.ID) { l.add(entry{name: string(id)}, "") }
 
@@ -128,7 +135,7 @@ func (l *List) addName(id report.ID) { l.add(entry{name: string(id)}, "") }
 func (l *List) addChange(c report.Change) {
 	e := entry{name: string(c.ID), digest: digestOf(c.Body), exact: c.Kind != report.Cities || c.OwnID == c.ID}
 	if i, ok := l.statesCode(c.ID); ok && c.OwnID == "" {
-		l.Repeated++
+		l.repeat(e.name)
 		l.entries[i].digest = e.digest
 		l.add(entry{name: e.name, also: true}, "")
 		return

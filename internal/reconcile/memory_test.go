@@ -36,7 +36,7 @@ func TestMemory(t *testing.T) {
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	c := Compare(l, made)
+	c := Compare(l, since)
 	for i := range n {
 		if i%2 == 0 { // the others are missing, and these are surplus or the same
 			d := here(fmt.Sprintf("ba7816bf-8f01-cfea-4141-%08d", i*3/2), "", fmt.Sprintf(record, i*3/2, i))

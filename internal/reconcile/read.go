@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"unicode"
 
 	"github.com/dustin/go-humanize"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"riskdex/internal/exportline"
 	"riskdex/receiver"
-	"riskdex/receiver/jsonscan"
 	"riskdex/report"
 )
 
@@ -36,29 +34,30 @@ func Read(in io.Reader, kind report.Kind, payloads *receiver.Reader, progress fu
 func read(s *source, kind report.Kind, payloads *receiver.Reader) (*List, error) {
 	r := &reader{list: newList(kind), payloads: payloads, source: s}
 	buffered := bufio.NewReaderSize(s, 1<<16)
-	first, err := firstByte(buffered)
+	first, blank, err := firstByte(buffered)
 	if err != nil {
 		return nil, err
 	}
 	switch first {
 	case '[', '{', '"':
 		err = r.values(buffered)
-	case '<':
-		err = errors.New("it is HTML or XML, and no list of ids or records")
 	default:
-		err = r.lines(buffered)
+		err = r.lines(buffered, blank)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if l := r.list; l.feed.lines {
+		l.doubt(l.feed.missing())
+	} else if l.Repeated > 0 {
+		l.doubt("the list has " + word(l.twice) + " twice, as where pages shift while they are read, and others are left out:" +
+			" make it anew")
 	}
 	return r.list, r.list.check()
 }
 
 // check returns an error if there is no document in a list.
 func (l *List) check() error {
-	if l.Part = l.pages.missing(l.Len() + l.Repeated + l.Unread); l.Part == "" {
-		l.Part = l.feed.missing()
-	}
 	switch {
 	case l.Len() > 0:
 		return nil
@@ -68,28 +67,27 @@ func (l *List) check() error {
 	return fmt.Errorf("there are no %s in it", l.Kind)
 }
 
-// firstByte skips a byte order mark and white space, and returns the byte that follows, or 0.
-func firstByte(in *bufio.Reader) (byte, error) {
+// firstByte skips a byte order mark and white space, and returns the byte that follows, or 0, and
+// how many line breaks were before it.
+func firstByte(in *bufio.Reader) (c byte, blank int, err error) {
 	mark, err := in.Peek(3)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return 0, err
-	}
-	if bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return 0, 0, err
+	case string(mark) == "\xef\xbb\xbf":
 		_, _ = in.Discard(3)
-	} else if len(mark) > 1 && (mark[0] == 0xff && mark[1] == 0xfe || mark[0] == 0xfe && mark[1] == 0xff) {
-		return 0, errors.New("it is UTF-16: make it UTF-8")
-	} else if len(mark) > 1 && mark[0] == 0x1f && mark[1] == 0x8b {
-		return 0, errors.New("it is compressed: unpack it")
 	}
 	for {
 		c, err := in.ReadByte()
 		switch {
 		case errors.Is(err, io.EOF):
-			return 0, nil
+			return 0, blank, nil
 		case err != nil:
-			return 0, err
-		case bytes.IndexByte([]byte(" \t\r\n"), c) < 0:
-			return c, in.UnreadByte()
+			return 0, blank, err
+		case c == '\n':
+			blank++
+		case bytes.IndexByte([]byte(" \t\r"), c) < 0:
+			return c, blank, in.UnreadByte()
 		}
 	}
 }
@@ -129,9 +127,10 @@ type reader struct {
 	chunked      int    // records in it
 }
 
-// lines reads ids, one in each line.
-func (r *reader) lines(in *bufio.Reader) error {
-	for n := 1; ; n++ {
+// lines reads ids, one in each line, after so many blank ones.
+func (r *reader) lines(in *bufio.Reader, blank int) error {
+	r.list.unread(blank, fmt.Sprintf("line 1: %v", report.ErrIDEmpty))
+	for n := 1 + blank; ; n++ {
 		line, err := in.ReadSlice('\n')
 		long := errors.Is(err, bufio.ErrBufferFull)
 		for errors.Is(err, bufio.ErrBufferFull) {
@@ -140,14 +139,13 @@ func (r *reader) lines(in *bufio.Reader) error {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		if text := bytes.TrimSpace(line); len(text) > 0 {
-			r.list.Cut = err != nil
-			id, wrong := report.ParseID(string(text))
-			switch {
-			case long:
+		if len(line) > 0 {
+			if err != nil {
+				r.list.doubt(cut)
+			}
+			id, wrong := report.ParseID(string(bytes.TrimSpace(line)))
+			if long {
 				wrong = report.ErrIDTooLong
-			case wrong == nil && !mayBeID(text):
-				wrong = errors.New("it has a control character, or is JSON or HTML, and no id")
 			}
 			if wrong != nil {
 				r.list.unread(1, fmt.Sprintf("line %d: %v", n, wrong))
@@ -162,10 +160,8 @@ func (r *reader) lines(in *bufio.Reader) error {
 	}
 }
 
-// mayBeID reports whether a line may be an id, and not what came in place of one.
-func mayBeID(line []byte) bool {
-	return bytes.IndexByte([]byte("{[<"), line[0]) < 0 && !bytes.ContainsFunc(line, unicode.IsControl)
-}
+// cut is the doubt about a list that may have been longer.
+const cut = "the last line of the list has no end, so it may be cut: if it is whole, add a line break"
 
 // values reads values of JSON, one after the other. The elements of an array are values, too.
 func (r *reader) values(in io.Reader) error {
@@ -179,7 +175,7 @@ func (r *reader) values(in io.Reader) error {
 				break
 			}
 			if err == nil {
-				err = r.whole(v)
+				err = r.value(v)
 			}
 			if err != nil {
 				return r.broken(err)
@@ -189,10 +185,11 @@ func (r *reader) values(in io.Reader) error {
 		if _, err := d.ReadToken(); err != nil {
 			return r.broken(err)
 		}
+		r.list.arrays++
 		for d.PeekKind() != ']' {
 			v, err := d.ReadValue()
 			if err == nil {
-				err = r.whole(v)
+				err = r.value(v)
 			}
 			if err != nil {
 				return r.broken(err)
@@ -202,9 +199,15 @@ func (r *reader) values(in io.Reader) error {
 			return r.broken(err)
 		}
 	}
-	r.list.Cut = n > 1 && r.source.last != '\n'
 	r.list.Records = r.records > 0
-	return r.flush()
+	err := r.flush()
+	switch {
+	case n > 1 && r.list.arrays > 0:
+		r.list.doubt("the list is several lists, each of which may be a page: make one array of all pages, as jq -s add does")
+	case n > 1 && r.source.last != '\n':
+		r.list.doubt(cut)
+	}
+	return err
 }
 
 // broken returns the error for a list that cannot be read to its end.
@@ -214,22 +217,6 @@ func (r *reader) broken(err error) error {
 		return fmt.Errorf("it breaks off %s, so it is not whole", where)
 	}
 	return fmt.Errorf("%w (%s)", err, where)
-}
-
-// whole takes a value that stands alone, or in an array. What may be a page of a list is parsed
-// alone, and so is what follows one that is not the last.
-func (r *reader) whole(v jsontext.Value) error {
-	if pagesIn(v) == (pages{}) && !r.list.pages.goesOn() {
-		return r.value(v)
-	}
-	err := r.flush()
-	if err == nil {
-		err = r.value(v)
-	}
-	if err == nil {
-		err = r.flush()
-	}
-	return err
 }
 
 // value takes one value: an id, or a record or an envelope of records.
@@ -299,11 +286,6 @@ func (r *reader) flush() error {
 // addRecords adds the records of the body of a POST, which has at least so many.
 func (l *List) addRecords(payloads *receiver.Reader, body []byte, atLeast int) error {
 	changes, refused, why, err := payloads.Records(l.Kind, body)
-	if len(changes) == 0 {
-		if at := idsIn(body); at != "" {
-			return fmt.Errorf("its ids are in an envelope, as %q: give that array alone, or one id per line", at)
-		}
-	}
 	if p, ok := errors.AsType[*receiver.RefusedError](err); ok && p.NoID() {
 		l.unread(atLeast, p.Detail)
 		return nil
@@ -311,49 +293,17 @@ func (l *List) addRecords(payloads *receiver.Reader, body []byte, atLeast int) e
 	if err != nil {
 		return err
 	}
+	records := 0
 	for _, c := range changes {
 		l.addChange(c)
-	}
-	if atLeast == 1 {
-		l.addPages(payloads, body, changes, refused)
+		records += len(c.Body)
 	}
 	l.unread(refused, why)
+	if atLeast == 1 && records < len(bytes.TrimSpace(body)) {
+		l.arrays++
+	}
+	if refused == 0 && !onlyRecords(body, records) {
+		l.doubt("the records are in an object that has more than them, which may say that it is a page: " + unwrap(body))
+	}
 	return nil
-}
-
-// addPages adds what a body says of the length of the list, or its elements if it is an array.
-// changes are those of the body, besides so many records that were refused.
-func (l *List) addPages(payloads *receiver.Reader, body []byte, changes []report.Change, refused int) {
-	if jsonscan.FirstByte(body) != '[' {
-		isRecord := len(changes) == 1 && len(changes[0].Body) == len(bytes.TrimSpace(body))
-		if p := pagesIn(body); !isRecord && (p != (pages{}) || l.pages.goesOn()) {
-			l.pages.add(p, len(changes)+refused)
-		}
-		return
-	}
-	for v := range jsonscan.Elements(body) {
-		if pagesIn(v) != (pages{}) || l.pages.goesOn() {
-			changes, refused, _, _ := payloads.Records(l.Kind, v)
-			l.addPages(payloads, v, changes, refused)
-		}
-	}
-}
-
-// idsIn returns the member of an envelope that is an array of ids, or nothing. Of an array it
-// looks at the first element.
-func idsIn(v []byte) string {
-	if jsonscan.FirstByte(v) == '[' {
-		v = jsonscan.Element(v, 0)
-	}
-	for _, m := range jsonscan.Members(v) {
-		switch letters(m.Name) {
-		case "data", "items", "results", "records", "ids", "list", "content", "cities", "codes", "advisories", "specialreports":
-			if jsonscan.FirstByte(m.Value) == '[' {
-				if _, ok := receiver.IDText(jsonscan.Element(m.Value, 0)); ok {
-					return m.Name
-				}
-			}
-		}
-	}
-	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"riskdex/internal/exportline"
 	"riskdex/internal/push"
 	"riskdex/receiver"
 	"riskdex/report"
@@ -45,7 +46,7 @@ func TestEveryFormOfAList(t *testing.T) {
 		records bool
 	}{
 		"ids":                          {"130\nLON\na/b c\n", "130 LON a/b c", false},
-		"ids with a mark and CRLF":     {"\xef\xbb\xbf130\r\n\r\n  131\t\r\n", "130 131", false},
+		"ids with a mark and CRLF":     {"\xef\xbb\xbf130\r\n  131\t\r\n", "130 131", false},
 		"ids without an end":           {"130\n131", "130 131", false},
 		"an id as a number would be":   {"1.30e2\n-7\n", "1.30e2 -7", false},
 		"an array of ids":              {`[130, "131", 132.0, 1.33e2, 9007199254740993, "LON"]`, "130 131 132 133 9007199254740993 LON", false},
@@ -88,7 +89,7 @@ func TestListThatIsNone(t *testing.T) {
 	many := strings.Join(records, ",")
 	for in, want := range map[string]string{
 		"":              "there are no cities in it",
-		" \n\r\n\t":     "there are no cities in it",
+		" \n\r\n\t":     "the first of 2: line 1: the id is empty",
 		"[]":            "there are no cities in it",
 		`{"cities":[]}`: "there are no cities in it",
 		`{"kind":"advisories","id":"1","record":{}}`: "there are no cities in it",
@@ -108,18 +109,17 @@ func TestListThatIsNone(t *testing.T) {
 		"{\"id\":1}\n{\"id\":2":                      "breaks off",
 		"[" + many:                                   "breaks off",
 		`[{"id":1},]`:                                "invalid",
-		`{"data":["1","2"]}`:                         `its ids are in an envelope, as "data"`,
-		`{"cities":["LON"],"meta":{"total":9}}`:      `its ids are in an envelope, as "cities"`,
-		"{\"data\":[1]}\n{\"data\":[2]}\n":           `its ids are in an envelope, as "data"`,
+		`{"data":["1","2"]}`:                         `no id could be read in it`,
+		`{"cities":["LON"],"meta":{"total":9}}`:      `no id could be read in it`,
+		"{\"data\":[1]}\n{\"data\":[2]}\n":           `no id could be read in it`,
 		`["1"]]`:                                     "invalid",
 		"{\"id\":1}\n130\nx":                         "both ids and records",
 		`[{"id":1,"id":2}]`:                          "twice in the same object",
 		"[\"\xff\"]":                                 "no id could be read",
 		"[{\"id\":\"\xff\"}]":                        "not valid UTF-8",
-		"\x1f\x8b\x08\x00":                           "compressed",
-		"<!DOCTYPE html>\n<title>502 Bad Gateway</title>\n":    "HTML",
-		"\xff\xfe1\x003\x000\x00":                              "UTF-16",
-		"\xff\xfd\n":                                           "line 1: the id is not valid UTF-8",
+		"\x1f\x8b\x08\x00":                           "line 1: the id is not valid UTF-8",
+		"\xff\xfe1\x003\x000\x00":                    "line 1: the id is not valid UTF-8",
+		"\xff\xfd\n":                                 "line 1: the id is not valid UTF-8",
 		strings.Repeat("x", report.MaxIDBytes+1) + "\n":        "line 1: the id is longer",
 		strings.Repeat("x", 1<<20) + "\n":                      "line 1: the id is longer",
 		`["` + strings.Repeat("x", report.MaxIDBytes+1) + `"]`: "is no id",
@@ -149,90 +149,91 @@ func (r repeated) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestListWithDoubts has lists that can be compared, but are no ground for a removal.
+// TestListWithDoubts has lists that can be compared, but are no ground for a removal, whatever is
+// here: the list by itself is nothing but ids, or nothing but records, each once and whole.
 func TestListWithDoubts(t *testing.T) {
-	for in, want := range map[string]List{
-		`[{"id":1},{"title":"no id"},{"id":2}]`:      {Unread: 1},
-		`[{"id":1},{"id":""},null]`:                  {Unread: 2},
-		"1\n\xff\n2\n":                               {Unread: 1},
-		"1\n" + strings.Repeat("x", 1<<20) + "\n2\n": {Unread: 1},
-		"1\n{\"error\":\"timeout\"}\n":               {Unread: 1},
-		"1\n<html>\n2\n":                             {Unread: 1},
-		"1\x00\n2\n":                                 {Unread: 1},
-		"1\n\"2\"\t3\n":                              {Unread: 1},
-		"1\n2":                                       {Cut: true},
-		"1\n2\n \t":                                  {},
-		"{\"id\":1}\n{\"id\":2}":                     {Cut: true},
-		"\"1\"\n\"2\"":                               {Cut: true},
-		`["1","2"]`:                                  {},
-		`[{"id":1},{"id":2},{"id":1}]`:               {Repeated: 1},
-		`{"id":1}`:                                   {},
+	for in, doubt := range map[string]string{
+		`["1","2"]`:                              "",
+		"1\n2\n":                                 "",
+		"\xef\xbb\xbf1\r\n2\r\n":                 "",
+		"\"1\"\n\"2\"\n":                         "",
+		"{\"id\":1}\n{\"id\":2}\n":               "",
+		`{"id":1}`:                               "",
+		`[{"id":1,"next":"a record","total":5}]`: "",
+		`[{"id":1,"count":5}, {"data":{}, "id":2}]`: "",
+		`{"cities":[{"id":1},{"id":2}]}`:            "",
+		`{"data": {"cities": [{"id":1} ]}}`:         "",
+
+		`[{"id":1},{"title":"no id"},{"id":2}]`:      "entry without an id",
+		`[{"id":1},{"id":""},null]`:                  "entry without an id",
+		"1\n\xff\n2\n":                               "line 2: the id is not valid UTF-8",
+		"1\n" + strings.Repeat("x", 1<<20) + "\n2\n": "line 2: the id is longer",
+		"1\n\n2\n":                     "line 2: the id is empty",
+		"\n1\n2\n":                     "line 1: the id is empty",
+		"1\n2\n\r\n":                   "line 3: the id is empty",
+		"1\n2":                         "the last line of the list has no end",
+		"{\"id\":1}\n{\"id\":2}":       "the last line of the list has no end",
+		"\"1\"\n\"2\"":                 "the last line of the list has no end",
+		`[{"id":1},{"id":2},{"id":1}]`: "the list has 1 twice",
+		"1\n2\n1\n":                    "the list has 1 twice",
+		"lon\nLON\n":                   "the list has LON twice",
+		"[1]\n[2]\n":                   "the list is several lists",
+		"[{\"id\":1}]\n{\"id\":2}\n":   "the list is several lists",
+		`{"cities":[{"id":1}]}{"cities":[{"id":2}]}`: "the records are in an object",
+		`[{"cities":[{"id":1}]},{"id":2}]`:           "the records are in an object",
 	} {
 		l, err := Read(strings.NewReader(in), report.Cities, payloads(t), nil)
-		if err != nil || l.Unread != want.Unread || l.Cut != want.Cut || l.Repeated != want.Repeated {
-			t.Errorf("%.60q: %v, %+v", in, err, l)
+		if err != nil {
+			t.Fatalf("%.60q: %v", in, err)
+		}
+		here := make([]exportline.Line, 0, l.Len())
+		for i := range l.entries {
+			here = append(here, exportline.Line{Key: report.Key{Kind: report.Cities, ID: report.ID(l.entries[i].name)}, Version: 7})
+		}
+		l.Records = false
+		_, c := found(l, here...)
+		if got := strings.Join(c.Doubts(false), "\n"); !strings.Contains(got, doubt) || (got == "") != (doubt == "") {
+			t.Errorf("%.60q: the doubts are %q, want %q", in, got, doubt)
 		}
 	}
 }
 
-// TestPagesAreNoList: a page of the publisher's API is no ground for a removal, and all of its
-// pages are.
-func TestPagesAreNoList(t *testing.T) {
-	for in, part := range map[string]bool{
-		`{"data":[{"id":1},{"id":2}],"meta":{"total":3}}`:                                                     true,
-		`{"data":[{"id":1},{"id":2}],"meta":{"total":2}}`:                                                     false,
-		`{"data":[{"id":1},{"id":2}],"meta":{"pagination":{"total_count":"3"}}}`:                              true,
-		`{"data":[{"id":1}],"links":{"next":"/cities?page=2"}}`:                                               true,
-		`{"data":[{"id":1}],"links":{"next":{"href":"/cities?page=2"}}}`:                                      true,
-		`{"data":[{"id":1}],"links":{"next":null}}`:                                                           false,
-		`{"cities":[{"id":1}],"next":""}`:                                                                     false,
-		`{"cities":[{"id":1}],"@odata.nextLink":"x"}`:                                                         true,
-		`{"cities":[{"id":1}],"has_more":true}`:                                                               true,
-		`{"cities":[{"id":1}],"has_more":false}`:                                                              false,
-		`{"cities":[{"id":1}],"isLast":false}`:                                                                true,
-		`{"cities":[{"id":1}],"page":{"number":1,"totalPages":2}}`:                                            true,
-		`{"cities":[{"id":1}],"page":1,"pages":2}` + "\n" + `{"cities":[{"id":2}],"page":2,"pages":2}` + "\n": false,
-		`{"cities":[{"id":1}],"next":"b","total":2}` + "\n" + `{"cities":[{"id":2}],"total":2}` + "\n":        false,
-		`{"cities":[{"id":1}],"next":"b","total":3}` + "\n" + `{"cities":[{"id":2}],"total":3}` + "\n":        true,
-		`{"cities":[{"id":1},{"id":1},{"title":"no id"}],"total":3}`:                                          false,
-		`{"id":1,"next":"a record","total":5}` + "\n" + `{"id":2,"pages":12}` + "\n":                          false,
-		`[{"id":1,"next":"a record","total":5}]`:                                                              false,
-		`[{"id":1,"count":5},{"id":2,"info":{"total":9}}]`:                                                    false,
-		`[{"data":[{"id":1}],"total":3},{"data":[{"id":2}],"total":3}]`:                                       true,
-		`[{"data":[{"id":1}],"total":2,"next":"b"}, {"data":[{"id":2}],"total":2}]`:                           false,
-		`[{"id":3},{"cities":[{"id":1}],"has_more":true}]`:                                                    true,
-
-		// The last page says so, says nothing, or is empty.
-		`{"data":[{"id":1}],"next":"b"}` + "\n" + `{"data":[{"id":2}],"next":null}` + "\n":      false,
-		`{"data":[{"id":1}],"next":"b"}` + "\n" + `{"data":[{"id":2}]}` + "\n":                  false,
-		`{"data":[{"id":1}],"next":"b"}` + "\n" + `{"data":[]}` + "\n":                          false,
-		`{"data":[{"id":1}],"has_more":true}` + "\n" + `{"data":[{"id":2}],"last":true}` + "\n": false,
-		`[{"data":[{"id":1}],"next":"b"},{"data":[{"id":2}]}]`:                                  false,
-		`{"data":[{"id":1}],"next":"b"}` + "\n" + `{"id":2}` + "\n":                             true,
-		`{"data":[{"id":1}]}` + "\n" + `{"data":[{"id":2}],"next":"c"}` + "\n":                  true,
-		`{"data":[{"id":1}],"next":"b"}` + "\n" + `{"data":[{"id":2}],"next":"c"}` + "\n":       true,
-		`[{"data":[{"id":1}],"next":"b"},{"data":[{"id":2}],"next":"c"},{"id":3}]`:              true,
-
-		// A page that is full, and says nothing else of its place.
-		`{"data":[{"id":1},{"id":2}],"limit":2,"offset":0}`:                                      true,
-		`{"data":[{"id":1},{"id":2}],"meta":{"page":1,"per_page":"2"}}`:                          true,
-		`{"data":[{"id":1},{"id":2}],"limit":3}`:                                                 false,
-		`{"data":[{"id":1},{"id":2}],"limit":2,"next":null}`:                                     false,
-		`{"data":[{"id":1},{"id":2}],"limit":2,"total":2}`:                                       false,
-		`{"data":[{"id":1},{"id":2}],"limit":2}` + "\n" + `{"data":[{"id":3}],"limit":2}` + "\n": false,
-		`{"id":1,"limit":1}`: false,
+// TestEnvelopesAreNoList: an object that has anything beside its records may say that it is a
+// part, in words that nobody knows. The doubt says how to take the records out.
+func TestEnvelopesAreNoList(t *testing.T) {
+	for _, in := range []string{
+		`{"data":[{"id":1}],"meta":{"total":1}}`,
+		`{"data":[{"id":1}],"links":{"next":null}}`,
+		`{"data":[{"id":1}],"continuationToken":"x"}`,
+		`{"hydra:member":[],"cities":[{"id":1}],"hydra:totalItems":500}`,
+		`{"cities":[{"id":1}],"@odata.nextLink":"x"}`,
+		`{"cities":[{"id":1}],"remaining":20}`,
+		`{"cities":[{"id":1}],"errors":[{"message":"timeout"}]}`,
+		`{"cities":[{"id":1}],"errors":[]}`,
+		`{"cities":[{"id":1}],"truncated":true}`,
+		`{"data":{"cities":[{"id":1}],"count":1}}`,
+		`[{"cities":[{"id":1}],"more":true}]`,
+		`{"city":{"id":1},"meta":{}}`,
 	} {
-		l, err := Read(strings.NewReader(in), report.Cities, payloads(t), nil)
-		if err != nil || (l.Part != "") != part {
-			t.Errorf("%s: %v, %+v", in, err, l)
+		for of, read := range map[string]func() (*List, error){
+			"a file": func() (*List, error) { return Read(strings.NewReader(in), report.Cities, payloads(t), nil) },
+			"a folder": func() (*List, error) {
+				return FromRequests([]push.Request{{Method: "POST", Path: "/cities", Body: []byte(in), What: "cities.json"}}, report.Cities, payloads(t))
+			},
+		} {
+			l, err := read()
+			switch {
+			case err != nil && strings.Contains(err.Error(), "no id could be read"):
+			case err != nil:
+				t.Errorf("%s in %s: %v", in, of, err)
+			case l.Doubt == "" && l.Unread == 0:
+				t.Errorf("%s in %s is no doubt", in, of)
+			}
 		}
-		if strings.Contains(in, "\n") {
-			continue // no body of a POST
-		}
-		l, err = FromRequests([]push.Request{{Method: "POST", Path: "/cities", Body: []byte(in)}}, report.Cities, payloads(t))
-		if err != nil || (l.Part != "") != part {
-			t.Errorf("in a folder, %s: %+v", in, l)
-		}
+	}
+	l, err := Read(strings.NewReader(`{"data":{"cities":[{"id":1},{"id":2}]},"next":2}`), report.Cities, payloads(t), nil)
+	if err != nil || !strings.Contains(l.Doubt, `jq -s 'map(."data"."cities"[])' PAGES`) {
+		t.Errorf("%v, %+v", err, l)
 	}
 }
 
@@ -258,7 +259,7 @@ func TestListOfChanges(t *testing.T) {
 		first + more + second + end + end + end: true,
 	} {
 		l, err := Read(strings.NewReader(in), report.Cities, payloads(t), nil)
-		if err != nil || !l.Records || (l.Part == "") != whole {
+		if err != nil || !l.Records || (l.Doubt == "") != whole {
 			t.Errorf("%s: %v, %+v", in, err, l)
 		}
 		if whole {
@@ -330,7 +331,7 @@ func FuzzRead(f *testing.F) {
 		// A list of JSON that is whole is not whole without its end.
 		text := strings.TrimRight(string(in), " \t\r\n")
 		if first := strings.TrimLeft(strings.TrimPrefix(text, "\xef\xbb\xbf"), " \t\r\n"); slices.Contains([]byte("[{"), first[0]) {
-			if cut, err := Read(strings.NewReader(text[:len(text)-1]), report.Cities, r, nil); err == nil && !cut.Cut {
+			if cut, err := Read(strings.NewReader(text[:len(text)-1]), report.Cities, r, nil); err == nil && cut.Doubt == "" {
 				t.Fatalf("%q without its last byte is %+v", text, cut)
 			}
 		}
