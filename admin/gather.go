@@ -77,6 +77,9 @@ func (s *statuses) now(ctx context.Context) Status {
 		c := s.Status.Certificate()
 		ev.certificate = &c
 	}
+	if s.Status.Log != nil {
+		ev.log = s.Status.Log()
+	}
 	st.Troubles = troublesOf(st, ev)
 	st.Well = len(st.Troubles) == 0
 	return st

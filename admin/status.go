@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"riskdex/internal/logsink"
 	"riskdex/report"
 )
 
@@ -182,7 +183,8 @@ type StatusParts struct {
 	Taken   func() map[report.Kind]int // see KindStatus
 	Probe   func() Probe               // nil without a probe
 
-	Certificate func() Certificate // nil where deliveries come over plain HTTP
+	Log         func() logsink.State // whether somebody takes its lines
+	Certificate func() Certificate   // nil where deliveries come over plain HTTP
 
 	Deliveries *Deliveries
 	History    *History

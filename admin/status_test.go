@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"riskdex/admin"
+	"riskdex/internal/logsink"
 	"riskdex/internal/require"
 	"riskdex/report"
 )
@@ -180,6 +181,11 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			admin.TroubleBackup,
 			func() { d.note(report.BackupNote, "") },
 			func() { d.backedUp(d.clock()) },
+		},
+		{
+			admin.TroubleLogUnread,
+			func() { d.set(func() { d.log = logsink.State{Since: d.now.Add(-admin.LogBound), Dropped: 3} }) },
+			func() { d.set(func() { d.log.Since = d.now }) },
 		},
 	} {
 		if st := d.status(); !st.Well || len(st.Troubles) != 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/admin"
+	"riskdex/internal/logsink"
 	"riskdex/internal/require"
 	"riskdex/report"
 )
@@ -30,6 +31,7 @@ type statusDesk struct {
 	cannot  error // accept
 	waiting []report.Waiting
 	lacking []report.Lacking
+	log     logsink.State
 	lost    map[report.Kind]int
 	off     int           // of the clock
 	holder  string        // the process that has locked cities
@@ -73,6 +75,7 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 			Waiting: func() []report.Waiting { d.mu.Lock(); defer d.mu.Unlock(); return d.waiting },
 			Lacking: func() []report.Lacking { d.mu.Lock(); defer d.mu.Unlock(); return d.lacking },
 			Missing: func() map[report.Kind]int { d.mu.Lock(); defer d.mu.Unlock(); return d.lost },
+			Log:     func() logsink.State { d.mu.Lock(); defer d.mu.Unlock(); return d.log },
 			Probe: func() admin.Probe {
 				d.mu.Lock()
 				defer d.mu.Unlock()

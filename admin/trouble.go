@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"riskdex/internal/logsink"
 	"riskdex/report"
 )
 
@@ -64,6 +65,7 @@ const (
 	TroubleRefusing       = "refusing"
 	TroubleUnknownCalls   = "unknown_calls"
 	TroubleBackup         = "backup_overdue"
+	TroubleLogUnread      = "log_unread"
 )
 
 // RefusedBound is how long a refusal is a trouble that names no document, so that no later
@@ -80,6 +82,9 @@ const FutureBound = time.Minute
 // SearchBound is how long the search that apps make must have failed, at every try, to be a
 // trouble. Before that, the next try of an app may well be answered.
 const SearchBound = 5 * time.Second
+
+// LogBound is how long the log may take no line as it comes before that is a trouble.
+const LogBound = 10 * time.Second
 
 // clockForm is the format of times in messages.
 const clockForm = "2006-01-02 15:04:05 MST"
@@ -232,6 +237,12 @@ var causes = []Cause{
 		"`riskdex backup FILE`, and find out why the scheduled backup failed.",
 		"RiskdexBackupOverdue",
 	},
+	{
+		TroubleLogUnread, Warning, LogBound,
+		"Since {time} the log is not taken as it comes: {reason}. Dropped lines since the start: {number}.",
+		"Have its reader go on, or make room for it. If the reader is gone, restart riskdex.",
+		"RiskdexLogUnread",
+	},
 }
 
 // held says what is wrong with an index that is held, and what to do, by the reason in the
@@ -303,6 +314,7 @@ type evidence struct {
 	unknownCalls     string              // why many requests were turned away
 
 	backupEvery time.Duration
+	log         logsink.State
 }
 
 // troublesOf returns the troubles of a status, worst first.
@@ -393,6 +405,13 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		} else if st.At.Sub(*at) > ev.backupEvery {
 			all.add(TroubleBackup, "", "every", shortly(ev.backupEvery), "newest", "the newest is from "+at.Format(clockForm))
 		}
+	}
+	if l := ev.log; !l.Since.IsZero() && st.At.Sub(l.Since) >= LogBound {
+		reason := "its reader has stopped, or is too slow"
+		if l.Err != nil {
+			reason = l.Err.Error()
+		}
+		all.add(TroubleLogUnread, "", "time", l.Since.UTC().Format(clockForm), "reason", reason, "number", fmt.Sprint(l.Dropped))
 	}
 	slices.SortStableFunc(all, func(a, b Trouble) int { return indexOf(a.What) - indexOf(b.What) })
 	return all

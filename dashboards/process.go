@@ -86,6 +86,16 @@ func process() row {
 			alerts: []string{"RiskdexClockOff"},
 		},
 		{
+			id: 813, title: "Log", shape: lines, unit: "short", width: 8,
+			description: "For how many seconds an instance's log has not been taken as it comes, and how many lines a second are dropped because of that. Both are 0 while something reads the log.",
+			queries: []query{
+				{`max by (instance) (riskdex_log_unread_seconds{@})`, "{{instance}} unread for"},
+				{`sum by (instance) (rate(riskdex_log_lines_dropped_total{@}[$__rate_interval]))`, "{{instance}} dropped"},
+			},
+			limits: []limit{{0, good}, {10, warning}},
+			alerts: []string{"RiskdexLogUnread"},
+		},
+		{
 			id: 810, title: "What runs", shape: lines, unit: "short", width: 16,
 			description: "The version of each instance, and the commit that it was built from, to compare with a change of behaviour.",
 			queries:     []query{{`max by (instance, version, revision, goversion) (riskdex_build_info{@})`, "{{instance}} {{version}} {{revision}} {{goversion}}"}},

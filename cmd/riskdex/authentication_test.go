@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/logsink"
 	"riskdex/internal/require"
 )
 
@@ -34,7 +35,7 @@ func TestPublicReceiverWithoutAuthenticationMustBeExplicit(t *testing.T) {
 		require.NoError(t, err)
 		_, err = parser.Parse(all)
 		require.NoError(t, err)
-		s, err := newService(t.Context(), &c.Serve, c.Serve.logger(new(bytes.Buffer)))
+		s, err := newService(t.Context(), &c.Serve, c.Serve.logger(new(bytes.Buffer)), new(logsink.Sink))
 		if err != nil {
 			return err.Error(), err
 		}

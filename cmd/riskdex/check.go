@@ -19,6 +19,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/internal/logsink"
 	"riskdex/internal/sanitize"
 	"riskdex/journal"
 	"riskdex/journal/postgres"
@@ -164,7 +165,7 @@ func (k *checker) settings() (usable bool) {
 	}
 	if readable && guarded && usable {
 		// What no step above has tried, such as the indexer.
-		_, err := newComponents(&k.c.serveCommand, nil, func(func(float64)) (journal.Journal, error) { return emptyJournal{}, nil }, slog.New(slog.DiscardHandler))
+		_, err := newComponents(&k.c.serveCommand, nil, func(func(float64)) (journal.Journal, error) { return emptyJournal{}, nil }, slog.New(slog.DiscardHandler), new(logsink.Sink))
 		if k.failed("settings", err) {
 			return false
 		}

@@ -17,6 +17,7 @@ import (
 	"riskdex/indexer/verify"
 	"riskdex/indexer/visible"
 	"riskdex/internal/histogram"
+	"riskdex/internal/logsink"
 	"riskdex/journal"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
@@ -52,7 +53,7 @@ type openJournal func(observe func(seconds float64)) (journal.Journal, error)
 
 // newComponents makes the components from the settings. tracer is nil if nothing is traced.
 // Every metric of riskdex is registered when it returns.
-func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.Logger) (*components, error) {
+func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.Logger, lines *logsink.Sink) (*components, error) {
 	w := &components{registry: prometheus.NewRegistry(), last: new(admin.Deliveries)}
 	var err error
 	if w.set, err = c.mappings(); err != nil {
@@ -85,6 +86,7 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 	registerClock(w.registry)
 	registerCertificate(w.registry, certificateIn(w.secured))
 	registerReadiness(w.registry, w.canAccept, w.journal.OldestWait)
+	registerLog(w.registry, lines.State)
 	w.indices = &indices.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Lineage: w.journal.Lineage(), Log: log}
 	indexing := c.indexerConfig()
 	indexing.Tracer, cfg.Tracer = tracer, tracer
@@ -130,6 +132,21 @@ func registerReadiness(reg prometheus.Registerer, canAccept func() error, oldest
 		Name: "riskdex_journal_oldest_wait_seconds",
 		Help: "How long the oldest request has waited for the journal; from 5 on, riskdex is not ready.",
 	}, func() float64 { return oldestWait().Seconds() }))
+}
+
+func registerLog(reg prometheus.Registerer, state func() logsink.State) {
+	reg.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "riskdex_log_lines_dropped_total",
+		Help: "Lines of the log that were dropped, because nothing took them in time.",
+	}, func() float64 { return float64(state().Dropped) }), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "riskdex_log_unread_seconds",
+		Help: "How long the log has not taken lines as they come; 0 while it does.",
+	}, func() float64 {
+		if since := state().Since; !since.IsZero() {
+			return time.Since(since).Seconds()
+		}
+		return 0
+	}))
 }
 
 func registerBackups(reg prometheus.Registerer, every time.Duration) {

@@ -26,8 +26,11 @@ const (
 	exitFailed   = 2 // not done: wrong usage, no server, no journal
 )
 
-// errNegative ends a command with exitNegative. The command has printed why by then.
-var errNegative = errors.New("the answer is no")
+// These end a command with exitNegative and exitFailed. The command has printed why by then.
+var (
+	errNegative = errors.New("the answer is no")
+	errFailed   = errors.New("not done")
+)
 
 type commands struct {
 	Serve  serveCommand  `cmd:"" help:"Receive deliveries and keep Elasticsearch in step with them."`
@@ -126,6 +129,8 @@ func run(ctx context.Context, args []string, io streams) int {
 		return exitDone
 	case errors.Is(err, errNegative):
 		return exitNegative
+	case errors.Is(err, errFailed):
+		return exitFailed
 	default:
 		fmt.Fprintln(io.err, "riskdex:", sanitize.Lines(err.Error())) // which may quote an answer
 		return exitFailed

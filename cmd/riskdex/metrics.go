@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/internal/logsink"
 	"riskdex/journal"
 	"riskdex/report"
 )
@@ -55,7 +56,7 @@ func metricsOfServe() ([]metric, error) {
 	if err := kong.ApplyDefaults(serve, kong.PostBuild(emptyIsUnset)); err != nil {
 		return nil, err
 	}
-	w, err := newComponents(serve, nil, func(func(float64)) (journal.Journal, error) { return emptyJournal{}, nil }, slog.New(slog.DiscardHandler))
+	w, err := newComponents(serve, nil, func(func(float64)) (journal.Journal, error) { return emptyJournal{}, nil }, slog.New(slog.DiscardHandler), new(logsink.Sink))
 	if err != nil {
 		return nil, err
 	}

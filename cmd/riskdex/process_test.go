@@ -37,6 +37,7 @@ type process struct {
 	environment       string // a variable, as NAME=value; may be empty
 	cmd               *exec.Cmd
 	log               *logtest.Buffer
+	stderr            *os.File            // in place of log, if a test has an end of its own for it
 	atStart           metricstest.Samples // the metrics when it could first accept
 	sender            *http.Client        // keeps a connection for each sender of a test
 }
@@ -91,6 +92,9 @@ func (p *process) launch() {
 		p.cmd.Env = append(p.cmd.Env, p.environment)
 	}
 	p.cmd.Stderr = p.log
+	if p.stderr != nil {
+		p.cmd.Stderr = p.stderr
+	}
 	p.cmd.SysProcAttr = child.WithParent(&syscall.SysProcAttr{})
 	require.NoError(p.t, p.cmd.Start())
 }

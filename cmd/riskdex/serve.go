@@ -4,11 +4,15 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os/signal"
 	"runtime"
+	"syscall"
 	"time"
 
 	"riskdex/indexer"
 	"riskdex/indexer/probe"
+	"riskdex/internal/logsink"
+	"riskdex/internal/sanitize"
 )
 
 type serveCommand struct {
@@ -34,10 +38,25 @@ type serveCommand struct {
 // Run serves until ctx is done. It then returns within stopWithin, also while the journal is
 // being opened: work that waits for a disk that hangs is abandoned, and ends with the process.
 // That is safe: senders without an answer were not told that their delivery is durable.
+//
+// Nothing waits for whoever reads the log. A failure is its last line, so that it comes in order
+// and cannot hold up the end either.
 func (c *serveCommand) Run(ctx context.Context, io streams) error {
-	log := c.logger(io.err)
+	signal.Ignore(syscall.SIGPIPE) // a log without a reader must not end what goes on without it
+	log, lines := c.sink(io.err)
+	slog.SetDefault(log) // for what logs by itself, such as the client of net/http
+	defer lines.Close(lastLines)
+	err := c.serveInTime(ctx, log, lines)
+	if err == nil {
+		return nil
+	}
+	fmt.Fprintln(lines, "riskdex:", sanitize.Lines(err.Error()))
+	return errFailed
+}
+
+func (c *serveCommand) serveInTime(ctx context.Context, log *slog.Logger, lines *logsink.Sink) error {
 	served := make(chan error, 1)
-	go func() { served <- c.serve(ctx, log) }()
+	go func() { served <- c.serve(ctx, log, lines) }()
 	select {
 	case err := <-served:
 		return err
@@ -46,13 +65,13 @@ func (c *serveCommand) Run(ctx context.Context, io streams) error {
 	select {
 	case err := <-served:
 		return err
-	case <-time.After(stopWithin):
-		return fmt.Errorf("stop: not done within %v, perhaps because the disk of the journal hangs; riskdex ends nevertheless, and what was acknowledged is in the journal", stopWithin)
+	case <-time.After(stopWithin - lastLines):
+		return fmt.Errorf("stop: not done within %v, perhaps because the disk of the journal hangs; riskdex ends nevertheless, and what was acknowledged is in the journal", stopWithin-lastLines)
 	}
 }
 
-func (c *serveCommand) serve(ctx context.Context, log *slog.Logger) error {
-	s, err := newService(ctx, c, log)
+func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, lines *logsink.Sink) error {
+	s, err := newService(ctx, c, log, lines)
 	if err != nil {
 		return err
 	}

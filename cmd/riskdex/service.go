@@ -13,6 +13,7 @@ import (
 	"riskdex/indexer"
 	"riskdex/indexer/probe"
 	"riskdex/indexer/verify"
+	"riskdex/internal/logsink"
 	"riskdex/journal"
 )
 
@@ -40,7 +41,7 @@ type service struct {
 }
 
 // newService opens the journal and both listeners. Elasticsearch need not be up yet.
-func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *service, err error) {
+func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *logsink.Sink) (_ *service, err error) {
 	var undo []func() error
 	defer func() {
 		if err != nil {
@@ -61,7 +62,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		}
 		undo = append(undo, j.Close)
 		return j, nil
-	}, log)
+	}, log, lines)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger) (_ *serv
 		Status: admin.StatusParts{
 			Journal: j, Index: w.index(), Waiting: x.Waiting,
 			Deliveries: w.last, History: s.history, Now: time.Now, Started: time.Now(),
-			BackupEvery: c.backupEvery(), Certificate: certificateIn(w.secured),
+			BackupEvery: c.backupEvery(), Log: lines.State, Certificate: certificateIn(w.secured),
 			Process: journal.ProcessName(), Line: j.Lineage(), SearchFails: searchFailsIn(w.searcher), Lacking: w.coverage.Lacking, Missing: w.coverage.Missing, Taken: w.coverage.Taken, Probe: probeIn(w.prober, w.indices),
 		},
 		Allow: allow, MaxBody: w.maxBody, Log: log,
@@ -134,7 +135,7 @@ func (s *service) Run(ctx context.Context) error {
 	// A thread that waits for a disk that hangs stays in the kernel, and keeps the sockets of
 	// the process open. Close the listener in time, so that another process can have its
 	// address.
-	late := time.AfterFunc(stopWithin-stopAdmin, func() { _ = s.admin.shutdown(0) })
+	late := time.AfterFunc(stopWithin-lastLines-stopAdmin, func() { _ = s.admin.shutdown(0) })
 	defer late.Stop()
 	err := s.deliveries.shutdown(stopDeliveries)
 	stopIndexing()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -8,7 +9,9 @@ import (
 	"os"
 	"reflect"
 	"strings"
+	"time"
 
+	"riskdex/internal/logsink"
 	"riskdex/internal/requestid"
 	"riskdex/internal/sanitize"
 	"riskdex/mappings"
@@ -103,6 +106,19 @@ func (s logSettings) logger(to io.Writer) *slog.Logger {
 		return slog.New(requestid.InLog(slog.NewJSONHandler(w, opts)))
 	}
 	return slog.New(requestid.InLog(slog.NewTextHandler(w, opts)))
+}
+
+// lastLines bounds how long the end of serve waits until the last lines of the log are taken.
+const lastLines = time.Second
+
+// sink returns a logger that never waits for where its lines go, and the sink with the lines.
+func (s logSettings) sink(to io.Writer) (*slog.Logger, *logsink.Sink) {
+	lines := logsink.New(to, func(lines int) []byte {
+		var said bytes.Buffer
+		s.logger(&said).Error("lines of the log were dropped here: nothing took them in time", "lines", lines)
+		return said.Bytes()
+	}, time.Now)
+	return s.logger(lines), lines
 }
 
 // withoutEmpty drops attributes with an empty text, which are unknown or do not apply.

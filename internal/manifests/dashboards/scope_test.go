@@ -79,7 +79,7 @@ func aggregation(around []parser.Node) (op string, labels []string) {
 func TestAlertsAreRaisedOnce(t *testing.T) {
 	want := []string{
 		"RiskdexClockOff", "RiskdexCutOff", "RiskdexDown", "RiskdexJournalDiskFilling", "RiskdexJournalDiskFull",
-		"RiskdexJournalSlow", "RiskdexJournalUnreadable", "RiskdexProbeStopped", "RiskdexRestarting",
+		"RiskdexJournalSlow", "RiskdexJournalUnreadable", "RiskdexLogUnread", "RiskdexProbeStopped", "RiskdexRestarting",
 	}
 	var got []string
 	for name, r := range alerts(t) {
