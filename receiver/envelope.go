@@ -72,6 +72,9 @@ func (s *splitter) list(body []byte) iter.Seq[record] {
 func (s *splitter) envelope(object []jsonscan.Member) []byte {
 	for _, name := range envelopeNames(s.kind) {
 		if inner := jsonscan.Value(object, name); s.holdsRecords(inner) && !s.isOwn(object, inner) {
+			if s.isMoreBeside(object, name) {
+				return nil
+			}
 			return inner
 		}
 	}
@@ -112,6 +115,42 @@ func (s *splitter) unknownEnvelope(object []jsonscan.Member, depth int) []byte {
 		return nil
 	}
 	return inner
+}
+
+// isMoreBeside reports whether something beside the records under a name could be more of them, or
+// of their ids. To open the envelope would lose that silently, so it is refused as a whole.
+func (s *splitter) isMoreBeside(object []jsonscan.Member, name string) bool {
+	return slices.ContainsFunc(object, func(m jsonscan.Member) bool {
+		c := jsonscan.FirstByte(m.Value)
+		switch {
+		case m.Name == name, c != '{' && c != '[', isEnvelopeMeta(m.Name):
+			return false
+		case s.isMore(m):
+			return true
+		case s.words.isMeta(m.Name, c):
+			return false
+		case c == '[':
+			return !holdsNothing(m.Value)
+		}
+		return slices.Contains(envelopeNames(s.kind), m.Name) && holdsSomething(m.Value) || s.holdsList(m.Value)
+	})
+}
+
+// holdsSomething reports whether an object has a value other than null, empty texts and empty lists.
+func holdsSomething(object []byte) bool {
+	return slices.ContainsFunc(jsonscan.Members(object), func(m jsonscan.Member) bool {
+		if jsonscan.FirstByte(m.Value) == '{' {
+			return holdsSomething(m.Value)
+		}
+		return !holdsNothing(m.Value)
+	})
+}
+
+// holdsList reports whether a member of an object is a list with objects in it.
+func (s *splitter) holdsList(object []byte) bool {
+	return slices.ContainsFunc(jsonscan.Members(object), func(m jsonscan.Member) bool {
+		return jsonscan.FirstByte(m.Value) == '[' && holdsObjects(m.Value)
+	})
 }
 
 // isMore reports whether a member beside the records of an envelope seems to hold records,
