@@ -153,8 +153,7 @@
 // Append waits as synchronous_commit of the database says. With "on" and a synchronous standby, an
 // acknowledged delivery is on both disks and survives a failover to that standby, and later
 // versions stay above all earlier ones. With an asynchronous standby or with "local", a failover
-// loses what was not yet copied, and only verify notices: the index has documents of which the
-// journal has older versions or none. With "off" Append fails. A commit whose wait for the standby
+// loses what was not yet copied, as under "Set back". With "off" Append fails. A commit whose wait for the standby
 // is cancelled counts as failed, although the server reports success.
 //
 // If the answer to a commit is lost, with the connection or because it takes more than 14 seconds,
@@ -164,6 +163,18 @@
 // While the server is away or read-only, all writes return an error without effect, and Ready says
 // why. The journal goes on by itself when the server is back. NOTIFY tells idle processes that
 // changes can be claimed; they also look every 2 seconds, in case a notification is lost.
+//
+// # Set back
+//
+// A journal may come back in an older state: as a copy, rewound, or failed over. It was set back if
+// it does not know a version that it had given out. What remembers those lies outside of it: the
+// processes that accepted them, the indices, and the probe, which carries the newest ones of
+// deletes, too ([Journal.CheckGiven]). Versions are compared by document, so new deliveries hide
+// nothing. The loss is noted in the journal. Until [Journal.AcknowledgeLoss], nothing from before is
+// given out, and nothing that is lost is replaced or removed by what the journal has.
+//
+// A process compares before its first transaction and its first Claim on a server of PostgreSQL that
+// was started anew, and with each heartbeat.
 //
 // # Disk quota
 //

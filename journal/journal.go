@@ -152,6 +152,17 @@ type Journal interface {
 	// restarts and are part of backups; Stats returns all of them.
 	Note(ctx context.Context, name, value string) error
 
+	// CheckGiven compares the journal with versions that it had given out, as an index or a process
+	// remembers them. If it does not know one, it was set back to an older state, whatever was
+	// delivered since. It then notes the loss: the versions above what it has from before, up to the
+	// highest that is lost. Until AcknowledgeLoss, Claim gives out nothing up to that version, and
+	// what would send such a state under a new version returns report.ErrLossOpen; RaiseVersions
+	// skips it. All later versions are above it, and the feed of changes begins anew.
+	CheckGiven(ctx context.Context, given []report.Stamp) error
+
+	// Newest returns the newest versions of a kind, up to limit, the last first.
+	Newest(ctx context.Context, kind report.Kind, limit int) ([]report.Stamp, error)
+
 	// AcknowledgeLoss ends the loss that Stats reports, and returns it; report.ErrNotFound if there is
 	// none. Nothing else ends a loss. A note of it remains ([report.AcknowledgedIn]).
 	AcknowledgeLoss(ctx context.Context) (report.Loss, error)

@@ -18,3 +18,11 @@ const longestReach = 100 * 365 * 24 * time.Hour
 func (v Version) InReach(now time.Time) bool {
 	return v <= Version(now.Add(longestReach).UnixMicro())
 }
+
+// Carried is a version that the journal gave out, as the probe carries it: of a delete, nothing else
+// outside the journal has one.
+type Carried struct {
+	Kind    Kind    `json:"kind"`
+	ID      ID      `json:"id"`
+	Version Version `json:"version"`
+}

@@ -39,5 +39,10 @@ var ErrAnotherJournal = errors.New("another journal fills this index")
 // once more which journal fills it.
 var ErrUndecided = errors.New("which journal fills this index is not decided yet")
 
+// ErrLossOpen is returned for what would send the state that a journal was set back to: nobody knows
+// what came after it, so it could bring back what was deleted, or replace the only copy of a change.
+var ErrLossOpen = errors.New("the journal was set back, and what it has from before is not sent again; " +
+	"ask the publisher to deliver again what it sent in that time, then: riskdex journal acknowledge-loss")
+
 // ErrSnapshotTooOld ends the reading of all records when too much was accepted since it began.
 var ErrSnapshotTooOld = errors.New("too much was delivered since the read began: the journal cannot keep its snapshot any longer")

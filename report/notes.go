@@ -93,11 +93,12 @@ func BackupIn(notes map[string]string) time.Time {
 	return time.UnixMicro(n).UTC()
 }
 
-const lossNotes = "loss:"
+// LossNotes begins the names of notes about losses that somebody has acknowledged.
+const LossNotes = "loss:"
 
 // AcknowledgedLossNote returns the name of the note about a loss that somebody has acknowledged.
 func AcknowledgedLossNote(l Loss) string {
-	return lossNotes + strconv.FormatInt(l.Until.UnixMicro(), 10)
+	return LossNotes + strconv.FormatInt(l.Until.UnixMicro(), 10)
 }
 
 // NoteOfLoss returns the text of that note.
@@ -111,7 +112,7 @@ func NoteOfLoss(l Loss) string {
 // AcknowledgedIn reads from the notes the losses that somebody has acknowledged, in any order.
 func AcknowledgedIn(notes map[string]string) (list []Loss) {
 	for name, text := range notes {
-		until, isLoss := strings.CutPrefix(name, lossNotes)
+		until, isLoss := strings.CutPrefix(name, LossNotes)
 		if !isLoss {
 			continue
 		}

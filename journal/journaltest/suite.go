@@ -40,6 +40,7 @@ func Run(t *testing.T, open Open) {
 		{"receipts", receiptTests},
 		{"deleted documents", deletedTests},
 		{"notes", noteTests},
+		{"what was given out", givenTests},
 		{"lifecycle", lifecycleTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {

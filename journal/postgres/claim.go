@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,6 +25,11 @@ func (j *Journal) Claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 	}
 	for {
 		changes, damaged, err := j.claim(ctx, kind, maxChanges, maxBytes)
+		if errors.Is(err, errNotCompared) {
+			if err = j.compareServer(ctx); err == nil {
+				continue
+			}
+		}
 		for _, c := range damaged {
 			commit.SetAsideDamaged(ctx, j.queue, j.opt.Log, c.Key, c.Version)
 		}
@@ -47,6 +53,7 @@ type lockedRows struct {
 	alive      bool // this process is a member
 	holder     int64
 	generation int64
+	server     string              // thisServer
 	free       map[int][]candidate // by state
 }
 
@@ -117,12 +124,12 @@ func (j *Journal) lockCandidates(ctx context.Context, conn *pgx.Conn, me int64, 
 	// Until the claims are visible, these two keep others from locking the kind and from
 	// taking this process for dead. Later statements see what others did before.
 	b.Queue("SELECT pg_advisory_xact_lock_shared($1, $2), pg_advisory_xact_lock_shared($1, $3)", j.keys.class, lockOf(lockKinds, kind), lockMembers+int32(me))
-	b.Queue("SELECT EXISTS (SELECT FROM processes WHERE id = $1 AND connections = $3), holder, generation FROM holds WHERE kind = $2", me, string(kind), j.member.connections).
-		QueryRow(func(r pgx.Row) error { return r.Scan(&seen.alive, &seen.holder, &seen.generation) })
+	b.Queue("SELECT EXISTS (SELECT FROM processes WHERE id = $1 AND connections = $3), holder, generation, "+thisServer+" FROM holds WHERE kind = $2", me, string(kind), j.member.connections).
+		QueryRow(func(r pgx.Row) error { return r.Scan(&seen.alive, &seen.holder, &seen.generation, &seen.server) })
 	seen.free = map[int][]candidate{}
 	for _, state := range []int{commit.StatePending, commit.StateResend} {
 		b.Queue(fmt.Sprintf(`SELECT id, bytes FROM documents
-			WHERE kind = $1 AND state = %d AND (holder <= 0 OR claimed = 0) AND `+dueAt+` <= `+serverTime("$3")+`
+			WHERE kind = $1 AND state = %d AND version > `+commit.HeldUntil+` AND (holder <= 0 OR claimed = 0) AND `+dueAt+` <= `+serverTime("$3")+`
 			ORDER BY waiting_since, version, id LIMIT $2 FOR UPDATE SKIP LOCKED`, state), string(kind), limit, at).
 			Query(func(rows pgx.Rows) (err error) {
 				seen.free[state], err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (c candidate, err error) {
@@ -144,7 +151,7 @@ var dueAt = fmt.Sprintf("CASE WHEN free_at < 0 THEN least(-free_at, accepted_at 
 // can be claimed: then they are few.
 func (j *Journal) nextDue(ctx context.Context, conn *pgx.Conn, kind report.Kind) (wait *int64, err error) {
 	err = conn.QueryRow(ctx, commit.SQL("SELECT min(at) - min(now) FROM (SELECT "+dueAt+" AS at, "+serverTime("$2")+" AS now"+`
-			FROM documents WHERE kind = $1 AND state IN ({pending}, {resend})) AS waiting WHERE at > now`),
+			FROM documents WHERE kind = $1 AND state IN ({pending}, {resend}) AND version > `+commit.HeldUntil+`) AS waiting WHERE at > now`),
 		string(kind), j.clock.now()).Scan(&wait)
 	return wait, err
 }
@@ -153,11 +160,15 @@ func (j *Journal) nextDue(ctx context.Context, conn *pgx.Conn, kind report.Kind)
 // that.
 func (j *Journal) mayClaim(kind report.Kind, me int64, seen lockedRows) error {
 	switch {
+	case !j.given.isCompared(seen.server):
+		return errNotCompared
 	case !seen.alive:
 		j.member.heartbeatNow.Notify() // to be registered anew
 		return errTakenForDead
 	case seen.holder == me:
 		return nil
+	case !j.given.sees(kind, seen.server):
+		return errStartedAnew
 	case !j.member.seesGeneration(kind, seen.generation) || seen.holder != 0:
 		return report.ErrKindLocked
 	}

@@ -73,10 +73,20 @@ func (j *Journal) horizon(ctx context.Context) (v report.Version, err error) {
 }
 
 // feedID returns the id of the feed. It changes when the tables are created anew, and with each
-// failover or recovery to an earlier time, since the last commits may be lost then.
+// failover, recovery to an earlier time or loss that is noticed, since what was told may be lost then.
 func (j *Journal) feedID(ctx context.Context) (string, error) {
 	text := fmt.Appendf(nil, "%s %d", j.lineage, uint32(j.keys.class))
+	var server string
+	if err := j.pool.QueryRow(ctx, "SELECT "+thisServer).Scan(&server); err != nil {
+		return "", err
+	}
+	if !j.given.isCompared(server) {
+		if err := j.compareServer(ctx); err != nil {
+			return "", err
+		}
+	}
 	for _, query := range []string{
+		"SELECT coalesce((SELECT value FROM ids WHERE name = '" + commit.FeedName + "'), '')",
 		"SELECT system_identifier::text FROM pg_control_system()",
 		"SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8)", // the timeline
 	} {

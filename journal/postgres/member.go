@@ -90,12 +90,15 @@ func (j *Journal) tryWrite(ctx context.Context) {
 // renewLease renews the lease of this process, which registers anew if it was taken for dead.
 func (j *Journal) renewLease(ctx context.Context) error {
 	there := false
-	err := j.inTransaction(ctx, func(tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, "UPDATE processes SET alive_until = "+serverTime("$2")+" + $3 WHERE id = $1 AND connections = $4",
-			j.member.me.Load(), j.clock.now(), j.pace.lease.Microseconds(), j.member.connections)
-		there = tag.RowsAffected() > 0
-		return err
-	})
+	err := j.CheckGiven(ctx, j.given.all())
+	if err == nil {
+		err = j.inTransaction(ctx, func(tx pgx.Tx) error {
+			tag, err := tx.Exec(ctx, "UPDATE processes SET alive_until = "+serverTime("$2")+" + $3 WHERE id = $1 AND connections = $4",
+				j.member.me.Load(), j.clock.now(), j.pace.lease.Microseconds(), j.member.connections)
+			there = tag.RowsAffected() > 0
+			return err
+		})
+	}
 	if err == nil && !there {
 		// A server that forgot it would give the same id once more.
 		err = j.inLasting(ctx, "local", func(tx pgx.Tx) error { return j.register(ctx, tx) })

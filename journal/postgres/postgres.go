@@ -46,6 +46,7 @@ type Journal struct {
 	background sync.WaitGroup
 
 	member    member
+	given     given
 	stalls    *stallDetector
 	idle      *idleCache
 	committed commit.Broadcast // told with what changes documents, here and in other processes
@@ -120,7 +121,7 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	j.idle = newIdleCache(opt.Now)
 	j.opt, j.queue = opt, commit.NewQueue()
 	j.queue.Concurrent = true
-	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Contents: j.readContents})
+	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Contents: j.readContents, Lost: j.lost})
 	j.Histories = commit.NewHistories(j.inPast)
 	j.close = sync.OnceValue(j.shutDown)
 	if j.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {

@@ -27,6 +27,7 @@ type store struct {
 	names  bool // it has the lock of the names of cities
 	sync   bool // the commit must survive a power cut
 	ledger *commit.Ledger
+	server string // thisServer
 
 	// The versions from next to last were taken from the sequence and are not given out yet;
 	// before is the value that the sequence had before them.

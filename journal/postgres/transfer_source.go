@@ -95,7 +95,16 @@ func (s *transferSource) Head(ctx context.Context) (h transfer.Head, err error) 
 	if h.Line, err = readLineage(ctx, s.tx); err != nil {
 		return h, err
 	}
-	rows, err := s.tx.Query(ctx, sumTotals)
+	rows, err := s.tx.Query(ctx, commit.LossNotesQuery)
+	if err != nil {
+		return h, err
+	}
+	h.Notes = map[string]string{}
+	var name, value string
+	if _, err := pgx.ForEachRow(rows, []any{&name, &value}, func() error { h.Notes[name] = value; return nil }); err != nil {
+		return h, err
+	}
+	rows, err = s.tx.Query(ctx, sumTotals)
 	if err != nil {
 		return h, err
 	}

@@ -153,7 +153,10 @@ func (t *transferTarget) writeHead(ctx context.Context, head transfer.Head) erro
 	b.Queue("UPDATE ids SET value = $1 WHERE name = 'line'", head.Line)
 	b.Queue("DELETE FROM loss") // of a riskdex that was on it for a moment
 	if head.Loss.Until > 0 {
-		b.Queue("INSERT INTO loss VALUES (true, $1, $2, $3)", int64(head.Loss.Since), int64(head.Loss.Until), head.Loss.NoticedAt)
+		b.Queue(commit.KeepLoss, int64(head.Loss.Since), int64(head.Loss.Until), head.Loss.NoticedAt)
+	}
+	for name, value := range head.Notes {
+		b.Queue(commit.KeepNote, name, value)
 	}
 	b.Queue("DELETE FROM totals")
 	for k, sums := range head.Totals {

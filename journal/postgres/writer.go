@@ -167,6 +167,10 @@ func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, locks 
 	}
 	conn := pooled.Conn()
 	tx, s, before, err := j.begin(ctx, conn, group, locks)
+	compared := err != nil || j.given.isCompared(s.server)
+	if !compared {
+		err = j.compareGiven(ctx, conn, tx)
+	}
 	if err == nil {
 		stay, err = tx.Execute(group)
 	}
@@ -182,6 +186,10 @@ func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, locks 
 		return nil, s.outOfOrder, err
 	}
 	pooled.Release()
+	if !compared {
+		j.given.compared(s.server)
+		j.idle.invalidateAll()
+	}
 	j.announce(tx)
 	tx.Warn(j.opt.Log)
 	return stay, nil, nil
@@ -217,9 +225,9 @@ func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Req
 	if locks.names {
 		s.queueNames(b)
 	}
-	b.Queue("SELECT refusals, refusal_bytes, "+serverTime("$1")+", current_setting('synchronous_commit') FROM meta", s.at).QueryRow(func(r pgx.Row) error {
+	b.Queue("SELECT refusals, refusal_bytes, "+serverTime("$1")+", current_setting('synchronous_commit'), "+thisServer+" FROM meta", s.at).QueryRow(func(r pgx.Row) error {
 		var commits string
-		err := r.Scan(&l.Refusals, &l.RefusalBytes, &s.now, &commits)
+		err := r.Scan(&l.Refusals, &l.RefusalBytes, &s.now, &commits, &s.server)
 		if err == nil && s.sync && commits == "off" {
 			err = errSyncOff
 		}

@@ -36,6 +36,7 @@ type claims struct {
 	wakeAt   time.Time // when timer fires; zero when it does not
 	timer    *time.Timer
 	closed   bool
+	held     report.Version // nothing up to it is given out, because of a loss
 
 	now     func() time.Time
 	changed commit.Signal
@@ -75,6 +76,20 @@ func (c *claims) isIdle(kind report.Kind) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.idle.IsIdle(kind) && (c.wakeAt.IsZero() || c.now().Before(c.wakeAt))
+}
+
+// hold notes the loss because of which nothing up to its end is given out.
+func (c *claims) hold(l commit.Loss) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held = l.Until
+}
+
+// isHeld reports whether a loss holds a version back.
+func (c *claims) isHeld(v report.Version) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return v <= c.held
 }
 
 // reopened notes that the database was opened again, and may have changed.

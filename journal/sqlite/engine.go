@@ -51,7 +51,8 @@ type statements struct {
 	refuse, oldestRefusals, dropRefusals                                      *sql.Stmt // write
 	refusal, refusalsOf, dropRefusal, forgetPlaces                            *sql.Stmt // write
 	keepTrace, dropTrace                                                      *sql.Stmt // write
-	receipt, keepReceipt, dropReceipts, endLoss, keepNote                     *sql.Stmt // write
+	receipt, keepReceipt, dropReceipts, keepNote                              *sql.Stmt // write
+	endLoss, keepLoss, newestBefore                                           *sql.Stmt // write
 	oldDeleted, dropDeleted, dropOrigin, vacuum                               *sql.Stmt // write
 	claimBegin, claimEnd, claimWaiting, claimDocument, claimTrace             *sql.Stmt // claim
 	claimDocuments                                                            *sql.Stmt // claim
@@ -200,6 +201,8 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.dropReceipts, fmt.Sprintf(`DELETE FROM receipts WHERE (sender, id) IN
 			(SELECT sender, id FROM receipts WHERE at < ?1 ORDER BY at LIMIT %d)`, commit.ReceiptsDropped)},
 		{e.write, &e.st.endLoss, commit.EndLoss},
+		{e.write, &e.st.keepLoss, commit.KeepLoss},
+		{e.write, &e.st.newestBefore, commit.NewestBeforeQuery},
 		{e.write, &e.st.keepNote, commit.KeepNote},
 		{e.write, &e.st.keepFirst, keepFirst},
 		{e.write, &e.st.keepEmpty, keepQuery(commit.FormNone, "NULL", "")},
@@ -220,7 +223,7 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.claim, &e.st.claimBegin, `BEGIN`},
 		{e.claim, &e.st.claimEnd, `ROLLBACK`},
 		{e.claim, &e.st.claimWaiting, `SELECT id FROM documents INDEXED BY documents_unsettled
-			WHERE kind = ?1 AND state = ?2 AND state <> {done} ORDER BY waiting_since, version`},
+			WHERE kind = ?1 AND state = ?2 AND state <> {done} AND version > ` + commit.HeldUntil + ` ORDER BY waiting_since, version`},
 		{e.claim, &e.st.claimDocument, `SELECT ` + documentColumns + ` FROM documents WHERE kind = ? AND id = ?`},
 		{e.claim, &e.st.claimDocuments, manyQuery(documentColumns, "")},
 		{e.readers, &e.st.stats, statsQuery},

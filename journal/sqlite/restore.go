@@ -326,6 +326,17 @@ func (r *restore) compare(ctx context.Context, conn *sql.Conn, was was) error {
 	return keepLedger(ctx, conn, l)
 }
 
+// keepLedger writes the last version and the loss.
+func keepLedger(ctx context.Context, conn *sql.Conn, l commit.Ledger) error {
+	_, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE; UPDATE meta SET value = ?1 WHERE name = 'last_version';
+		UPDATE ids SET value = ?5 WHERE name = 'feed';
+		INSERT OR REPLACE INTO loss SELECT 1, ?2, ?3, ?4 WHERE ?3 > 0; COMMIT`, int64(l.LastVersion), int64(l.Loss.Since), int64(l.Loss.Until), l.Loss.NoticedAt, newFileID())
+	if err != nil {
+		_, _ = conn.ExecContext(ctx, "ROLLBACK") // SQLite may have done so itself
+	}
+	return err
+}
+
 func shortTime(v report.Version) string {
 	if v == 0 {
 		return "no time"

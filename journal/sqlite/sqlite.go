@@ -108,7 +108,7 @@ func open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 		ended: make(chan struct{}), testWriteEvery: time.Second, idleAfter: 5 * time.Second,
 	}
 	j.opt, j.queue = opt, commit.NewQueue()
-	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Claimed: j.claims.of, Contents: j.contents})
+	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Claimed: j.claims.of, Contents: j.contents, Lost: j.lost})
 	j.Histories = commit.NewHistories(j.inPast)
 	j.close = sync.OnceValue(j.shutDown)
 	j.open, j.endCopies = context.WithCancel(context.WithoutCancel(ctx))

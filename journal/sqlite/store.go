@@ -246,6 +246,24 @@ func (s *store) KeepReceipt(r report.Receipt, at int64) error {
 
 func (s *store) DropReceipts(before int64) error { return s.exec(s.st.dropReceipts, before) }
 
+// Loss implements commit.Store. The ledger has it.
+func (s *store) Loss() (commit.Loss, error) { return s.ledger.Loss, nil }
+
+func (s *store) KeepLoss(l commit.Loss) error {
+	return s.exec(s.st.keepLoss, int64(l.Since), int64(l.Until), l.NoticedAt)
+}
+
+func (s *store) NewestBefore(kind report.Kind, v report.Version) (newest report.Version, err error) {
+	if err = s.insertFresh(); err != nil {
+		return 0, err
+	}
+	err = s.st.newestBefore.QueryRowContext(s.ctx, string(kind), int64(v)).Scan(&newest)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return newest, err
+}
+
 func (s *store) EndLoss() (l commit.Loss, err error) {
 	if err = s.st.endLoss.QueryRowContext(s.ctx).Scan(l.ScanTargets()...); errors.Is(err, sql.ErrNoRows) {
 		err = report.ErrNotFound

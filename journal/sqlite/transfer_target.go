@@ -178,7 +178,12 @@ func (t *transferTarget) writeHead(ctx context.Context, head transfer.Head) erro
 		return err
 	}
 	if head.Loss.Until > 0 {
-		if err := t.exec(ctx, `INSERT INTO loss VALUES (1, ?, ?, ?)`, int64(head.Loss.Since), int64(head.Loss.Until), head.Loss.NoticedAt); err != nil {
+		if err := t.exec(ctx, commit.KeepLoss, int64(head.Loss.Since), int64(head.Loss.Until), head.Loss.NoticedAt); err != nil {
+			return err
+		}
+	}
+	for name, value := range head.Notes {
+		if err := t.exec(ctx, commit.KeepNote, name, value); err != nil {
 			return err
 		}
 	}

@@ -84,27 +84,47 @@ func (w *watermark) noteWAL(b boundWAL) error {
 
 func (w *watermark) close() error { return w.file.Close() }
 
-// compareWatermark logs it if acknowledged changes are missing, and records the loss in the
-// journal. The journal still opens: the publisher can deliver the rest again. All of this must
+// compareWatermark notes the loss if acknowledged changes are missing. The journal still opens: the publisher can deliver the rest again. All of this must
 // happen before the first delivery, whose version would be above the missing ones and would hide
 // the loss for good.
 func (j *Journal) compareWatermark(ctx context.Context, withoutWAL bool) error {
 	l := &j.ledger
 	found := whatIsLost(j.watermark.read(), l.LastVersion, withoutWAL, j.opt.Now())
+	defer func() { j.claims.hold(j.ledger.Loss) }()
 	if found.Until == 0 {
 		if l.Loss.Until > 0 {
 			j.opt.Log.Warn("the journal still lacks changes that it had acknowledged "+l.Loss.Report().Span()+
-				"; have the publisher deliver them again, then: riskdex journal acknowledge-loss", "path", j.path)
+				"; ask the publisher to deliver them again, then: riskdex journal acknowledge-loss", "path", j.path)
 		}
 		return nil
 	}
-	j.opt.Log.Error("the journal lacks changes that it had acknowledged "+found.Report().Span()+": it is damaged, or an older copy of it; "+
-		"have the publisher deliver again what it sent in that time, then: riskdex journal acknowledge-loss", "path", j.path)
-	// No version may be given out twice, whatever the clock says.
-	l.Loss, l.LastVersion = l.Loss.Join(found), found.Until
-	if err := keepLedger(ctx, j.e.write, *l); err != nil {
+	if err := j.noteLoss(ctx, found); err != nil {
 		return fmt.Errorf("note that changes are missing: %w", err)
 	}
+	return nil
+}
+
+// noteLoss notes a loss before the first request is carried out.
+func (j *Journal) noteLoss(ctx context.Context, found commit.Loss) error {
+	if _, err := j.e.st.begin.ExecContext(ctx); err != nil {
+		return err
+	}
+	after := j.ledger.Clone()
+	s := newStore(j.e, &after)
+	s.now = j.opt.Now()
+	tx := commit.NewTransaction(s, s.now, &after)
+	err := tx.AddLoss(found)
+	if err == nil {
+		err = s.finish(j.ledger)
+	}
+	if err == nil {
+		_, err = j.e.st.commit.ExecContext(ctx)
+	}
+	if err != nil {
+		return j.rollback(err)
+	}
+	j.ledger = after
+	tx.Warn(j.opt.Log.With("path", j.path))
 	return nil
 }
 
@@ -121,21 +141,51 @@ func whatIsLost(noted, has report.Version, withoutWAL bool, now time.Time) commi
 	return commit.Loss{Since: has, Until: noted, NoticedAt: now.UnixMicro()}
 }
 
-// keepLedger writes the last version and the loss.
-func keepLedger(ctx context.Context, conn *sql.Conn, l commit.Ledger) error {
-	_, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE; UPDATE meta SET value = ?1 WHERE name = 'last_version';
-		UPDATE ids SET value = ?5 WHERE name = 'feed';
-		INSERT OR REPLACE INTO loss SELECT 1, ?2, ?3, ?4 WHERE ?3 > 0; COMMIT`, int64(l.LastVersion), int64(l.Loss.Since), int64(l.Loss.Until), l.Loss.NoticedAt, newFileID())
-	if err != nil {
-		_, _ = conn.ExecContext(ctx, "ROLLBACK") // SQLite may have done so itself
-	}
-	return err
-}
-
 // noteWatermark notes the last version that may be acknowledged from now on. Errors are only
 // logged: a failing disk shows in the journal itself.
 func (j *Journal) noteWatermark(last report.Version) {
 	if err := j.watermark.note(last); err != nil && !errors.Is(err, os.ErrClosed) {
 		j.opt.Log.Debug("cannot note the last version", "path", j.path+watermarkSuffix, "error", err)
 	}
+}
+
+// lost returns the versions of stamps that the journal gave out and does not know.
+func (j *Journal) lost(ctx context.Context, given []report.Stamp) (versions []report.Version, err error) {
+	err = j.inSnapshot(ctx, func(tx *sql.Tx) error {
+		stmt, err := tx.PrepareContext(ctx, commit.LostQuery)
+		if err != nil {
+			return err
+		}
+		defer stmt.Close()
+		for _, s := range given {
+			var lost bool
+			if err := stmt.QueryRowContext(ctx, string(s.Kind), string(s.ID), int64(s.Version)).Scan(&lost); err != nil {
+				return fmt.Errorf("look up %s %q: %w", s.Kind, s.ID, err)
+			}
+			if lost {
+				versions = append(versions, s.Version)
+			}
+		}
+		return nil
+	})
+	return versions, err
+}
+
+// Newest implements Journal.
+func (j *Journal) Newest(ctx context.Context, kind report.Kind, limit int) (list []report.Stamp, err error) {
+	err = j.inSnapshot(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, commit.NewestQuery, string(kind), limit)
+		return forRows(rows, err, func(scan func(...any) error) error {
+			var id looseText
+			s := report.Stamp{Key: report.Key{Kind: kind}}
+			err := scan(&id, &s.Version)
+			s.ID = report.ID(id)
+			list = append(list, s)
+			return nonsense(err)
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find the newest %s in the journal: %w", kind, err)
+	}
+	return list, nil
 }

@@ -189,6 +189,7 @@ func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushe
 		return group, false, j.rollback(fmt.Errorf("commit: %w", err))
 	}
 	j.ledger = after
+	j.claims.hold(after.Loss)
 	j.e.traces.Store(after.Traces) // before a Claim that has read too early is told to read again
 	j.claims.committed(tx)
 	tx.Warn(j.opt.Log)

@@ -153,7 +153,7 @@ func (c *copied) compare(had *copied) error {
 	if c.head.Line != had.head.Line {
 		differ = append(differ, "it has another line")
 	}
-	if c.head.Loss != had.head.Loss {
+	if c.head.Loss != had.head.Loss || !maps.Equal(c.head.Notes, had.head.Notes) {
 		differ = append(differ, "it says something else of what is lost")
 	}
 	// Tables that were there before may have given out higher ones.

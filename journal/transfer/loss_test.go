@@ -78,5 +78,10 @@ func TestCopyOfLostChanges(t *testing.T) {
 	if err != nil || time.UnixMicro(int64(made.LastVersion)).UTC() != lost.Until || made.Loss.Since != lost.Since || made.Loss.Until != lost.Until {
 		t.Fatalf("the copy reported %+v, %v; want the loss %+v", made, err, lost)
 	}
+	j := openNamedTest(t, to)
+	if _, err := j.AcknowledgeLoss(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	closeTest(t, j)
 	goesOn(t, to, made)
 }

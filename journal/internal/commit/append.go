@@ -90,6 +90,11 @@ func (tx *Transaction) accept(c report.Change, place report.Version, refused boo
 			return report.Stamp{Key: key}, err
 		}
 	}
+	if c.Op == report.Delete && c.ExactID { // nobody delivered it: it removes what the journal does not know
+		if err := tx.checkHeld(BeforeAll); err != nil {
+			return report.Stamp{}, err
+		}
+	}
 	c.Key = key
 	effect := report.Changed
 	if c.Op == report.Delete && !c.ExactID && isDeleted(old) {
@@ -175,8 +180,12 @@ func (tx *Transaction) forgetPlaces(until report.Version) error {
 	return err
 }
 
-// Warn logs what became of refusals. It is called once the transaction is committed.
+// Warn logs what somebody should know of. It is called once the transaction is committed.
 func (tx *Transaction) Warn(log *slog.Logger) {
+	if tx.lost.Until > 0 {
+		log.Error("the journal lacks changes that it had acknowledged " + tx.lost.Report().Span() + ": it is damaged, or was set back to an older state; " +
+			"what it has from before is not sent until somebody has decided: ask the publisher to deliver again what it sent in that time, then: riskdex journal acknowledge-loss")
+	}
 	if tx.displaced > 0 {
 		log.Warn("refused deliveries that are kept cannot be retried any more: the journal has dropped tombstones of deletes that came after them, "+
 			"so a retry could bring back what was deleted; have them delivered again, then drop them", "refusals", tx.displaced)

@@ -18,5 +18,6 @@ const (
 // IsRequestError reports whether an error says why one request cannot be carried out. It comes
 // from the rules, and so says nothing of the database.
 func IsRequestError(err error) bool {
-	return errors.Is(err, report.ErrNotFound) || errors.Is(err, report.ErrNoRoom) || errors.Is(err, report.ErrAmbiguous) || errors.Is(err, report.ErrPlaceForgotten)
+	return errors.Is(err, report.ErrNotFound) || errors.Is(err, report.ErrNoRoom) || errors.Is(err, report.ErrAmbiguous) ||
+		errors.Is(err, report.ErrPlaceForgotten) || errors.Is(err, report.ErrLossOpen)
 }

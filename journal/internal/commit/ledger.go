@@ -14,7 +14,7 @@ type Ledger struct {
 	Refusals     int   // kept
 	RefusalBytes int64 // of those kept
 	Traces       int64 // kept
-	Loss         Loss  // when it was opened
+	Loss         Loss  // in a journal for one process
 }
 
 // Totals are the sums of one kind.

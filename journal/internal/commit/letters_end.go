@@ -52,6 +52,9 @@ func (tx *Transaction) RetryDead(c Content, r *Row) (bool, error) {
 	if r.State != StateDead || !c.Intact {
 		return false, nil
 	}
+	if err := tx.checkHeld(r.Version); err != nil {
+		return false, err
+	}
 	tx.source = report.Source{Call: sourceRetryDead}
 	origin, err := tx.storedOrigin(r)
 	if err == nil {
@@ -70,6 +73,9 @@ func (tx *Transaction) replaceDead(s report.Stamp, c report.Change) (report.Stam
 	}
 	if r == nil || r.Version != s.Version || r.State != StateDead {
 		return report.Stamp{}, report.ErrNotFound
+	}
+	if err := tx.checkHeld(r.Version); err != nil {
+		return report.Stamp{}, err
 	}
 	tx.source = report.Source{Call: sourceReplaceDead}
 	n, _, err := tx.nameCity(&c, c.ID, r, 0)

@@ -2,7 +2,9 @@ package commit
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
+	"slices"
 	"time"
 
 	"riskdex/report"
@@ -49,15 +51,104 @@ func (l *Loss) ScanTargets() []any {
 	return []any{(*int64)(&l.Since), (*int64)(&l.Until), &l.NoticedAt}
 }
 
+// LostQuery tells whether a version that the journal gave out of a document ($1 and $2) is lost: it
+// has an older one, or none and has dropped no tombstone as new. What is already noted as a loss, or
+// was acknowledged, is no news.
+const LostQuery = `SELECT coalesce((SELECT version FROM documents WHERE kind = $1 AND id = $2),
+		(SELECT max(dropped_version) FROM totals WHERE kind = $1), 0) < $3
+	AND NOT EXISTS (SELECT 1 FROM loss WHERE since < $3 AND $3 <= until)
+	AND NOT EXISTS (SELECT 1 FROM ids WHERE CASE WHEN name LIKE '` + NotePrefix + report.LossNotes + `%'
+		THEN CAST(value AS bigint) < $3 AND $3 <= CAST(substr(name, length('` + NotePrefix + report.LossNotes + `') + 1) AS bigint) ELSE false END)`
+
+// LossNotesQuery is the statement of both engines for the notes of losses that were acknowledged.
+const LossNotesQuery = `SELECT name, value FROM ids WHERE name LIKE '` + NotePrefix + report.LossNotes + `%'`
+
+// NewestQuery is the statement of both engines for the newest versions of a kind, the last first.
+const NewestQuery = `SELECT id, version FROM documents WHERE kind = $1 ORDER BY version DESC LIMIT $2`
+
+// NewestBeforeQuery is the highest version of a document of a kind below one, or nothing.
+const NewestBeforeQuery = `SELECT version FROM documents WHERE kind = $1 AND version < $2 ORDER BY version DESC LIMIT 1`
+
+// KeepLoss is the statement of both engines that notes a loss, joined with the one that is known:
+// another process may be noting one, too.
+const KeepLoss = `INSERT INTO loss VALUES (true, $1, $2, $3) ON CONFLICT (one) DO UPDATE SET
+	since = CASE WHEN excluded.since < loss.since THEN excluded.since ELSE loss.since END,
+	until = CASE WHEN excluded.until > loss.until THEN excluded.until ELSE loss.until END`
+
+// HeldUntil is the version up to which nothing is given out, in a statement: that of a loss.
+const HeldUntil = `coalesce((SELECT until FROM loss), 0)`
+
+// FeedName is the name of the id of the feed, among the ids. It changes with each loss.
+const FeedName = "feed"
+
 // EndLoss is the statement of both engines that forgets the loss and returns it.
 const EndLoss = `DELETE FROM loss RETURNING since, until, noticed_at`
 
-// AcknowledgeLoss implements Journal. A note remains, for what was lost is not there again.
+// CheckGiven implements Journal. What is lost stays lost, whatever is delivered until it is noted.
+func (j *Requests) CheckGiven(ctx context.Context, given []report.Stamp) error {
+	lost, err := j.hooks.Lost(ctx, given)
+	if err == nil && len(lost) > 0 {
+		err = j.queue.Do(ctx, &Request{Sync: true, Run: func(tx *Transaction) error { return tx.NoteLost(lost) }})
+	}
+	if err != nil {
+		return fmt.Errorf("compare the journal with %d versions that it gave out: %w", len(given), err)
+	}
+	return nil
+}
+
+// NoteLost notes that versions are lost which the journal gave out: it was set back to a state
+// before them.
+func (tx *Transaction) NoteLost(lost []report.Version) error {
+	since := report.Version(0)
+	for _, kind := range report.Kinds() {
+		v, err := tx.Store.NewestBefore(kind, slices.Min(lost))
+		if err != nil {
+			return fmt.Errorf("find what the journal was set back to: %w", err)
+		}
+		since = max(since, v)
+	}
+	return tx.AddLoss(Loss{Since: since, Until: slices.Max(lost), NoticedAt: tx.Now.UnixMicro()})
+}
+
+// AddLoss notes a loss, beside the one that is known. All later versions are above what is lost,
+// and whoever follows the feed begins anew: what it told may not be true any more.
+func (tx *Transaction) AddLoss(found Loss) error {
+	_, err := tx.Store.NextVersion(found.Until)
+	if err == nil {
+		err = tx.Store.KeepLoss(found)
+	}
+	if err == nil {
+		err = tx.Store.Note(FeedName, rand.Text())
+	}
+	if err != nil {
+		return fmt.Errorf("note that changes are missing: %w", err)
+	}
+	tx.ledger.Loss = tx.ledger.Loss.Join(found)
+	tx.lost = tx.lost.Join(found)
+	return nil
+}
+
+// checkHeld returns report.ErrLossOpen if a version is one that a loss holds back: nobody knows what
+// came after it.
+func (tx *Transaction) checkHeld(v report.Version) error {
+	l, err := tx.Store.Loss()
+	if err == nil && l.Until > 0 && v <= l.Until {
+		err = fmt.Errorf("%w: changes that were acknowledged %s may be missing", report.ErrLossOpen, l.Report().Span())
+	}
+	return err
+}
+
+// AcknowledgeLoss implements Journal. A note remains, for what was lost is not there again. What was
+// held back can be claimed.
 func (j *Requests) AcknowledgeLoss(ctx context.Context) (report.Loss, error) {
 	var l Loss
 	err := j.queue.Do(ctx, &Request{Sync: true, Run: func(tx *Transaction) (err error) {
 		if l, err = tx.Store.EndLoss(); err != nil {
 			return err
+		}
+		tx.ledger.Loss, tx.Wake, tx.ByKind = Loss{}, true, true
+		for _, k := range report.AllKinds() {
+			tx.Kinds[k] = struct{}{}
 		}
 		return tx.Store.Note(NotePrefix+report.AcknowledgedLossNote(l.Report()), report.NoteOfLoss(l.Report()))
 	}})

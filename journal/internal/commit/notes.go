@@ -6,7 +6,7 @@ import (
 )
 
 // NotePrefix begins the names of notes, which stand among the ids. A copy from one engine
-// to the other does not have them.
+// to the other has only those of losses.
 const NotePrefix = "note:"
 
 // KeepNote is the statement of both engines that keeps a note.

@@ -116,6 +116,9 @@ func (tx *Transaction) beginRetry(seq int64) (report.Version, error) {
 	if err == nil && place == BeforeAll {
 		err = report.ErrPlaceForgotten
 	}
+	if err == nil {
+		err = tx.checkHeld(place)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("retry the refusal %d: %w", seq, err)
 	}

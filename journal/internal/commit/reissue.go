@@ -2,6 +2,7 @@ package commit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"riskdex/report"
@@ -22,6 +23,9 @@ func (j *Requests) Reissue(ctx context.Context, stamps []report.Stamp) (int, err
 func (tx *Transaction) Reissue(c Content, r *Row) (bool, error) {
 	if r.State != StateDone {
 		return false, nil
+	}
+	if err := tx.checkHeld(r.Version); err != nil {
+		return false, err
 	}
 	tx.ledger.update(c.Kind, func(t *Totals) { t.Resending++ })
 	tx.touch(c.Key, false)
@@ -69,6 +73,12 @@ func (tx *Transaction) raise(c Content, r *Row, index report.Version) (bool, err
 	waits := r.State == StatePending || r.State == StateResend
 	if !waits || r.ClaimedElsewhere || !c.Intact || !index.InReach(tx.Now) {
 		return false, nil
+	}
+	if err := tx.checkHeld(r.Version); err != nil {
+		if errors.Is(err, report.ErrLossOpen) { // it was claimed before the loss was known
+			err = nil
+		}
+		return false, err
 	}
 	tx.touch(c.Key, false)
 	tx.Wake = true

@@ -91,10 +91,15 @@ type Store interface {
 	KeepReceipt(r report.Receipt, at int64) error
 	DropReceipts(before int64) error
 
-	// EndLoss deletes the loss and returns it, or ErrNotFound.
+	// Loss returns the loss, zero if there is none. KeepLoss joins one with it, and EndLoss
+	// deletes it and returns it, or ErrNotFound. NewestBefore returns the highest version
+	// of a kind below v, or 0.
+	Loss() (Loss, error)
+	KeepLoss(Loss) error
 	EndLoss() (Loss, error)
+	NewestBefore(kind report.Kind, v report.Version) (report.Version, error)
 
-	// Note stores a value under a name, in place of the one before.
+	// Note stores a value under a name among the ids, in place of the one before.
 	Note(name, value string) error
 }
 

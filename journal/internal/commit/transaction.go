@@ -24,6 +24,7 @@ type Transaction struct {
 	adopted      report.Version // Stamp.Adopted of the change that is accepted
 
 	displaced int64 // refusals that can no longer be retried
+	lost      Loss  // with what this transaction has added to it
 }
 
 // NewTransaction returns a transaction over s at the time now. It changes l, so pass a copy.

@@ -1,0 +1,201 @@
+package journaltest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"riskdex/report"
+)
+
+var givenTests = []test{
+	{"what the journal knows is no loss", testGivenKnown},
+	{"a version that it does not know is one", testGivenLost},
+	{"nothing from before is given out until it is acknowledged", testGivenHeld},
+	{"what was acknowledged is no news", testGivenAcknowledged},
+	{"the feed begins anew", testGivenFeed},
+}
+
+func (h *harness) given(t tester, stamps ...report.Stamp) report.Loss {
+	t.Helper()
+	if err := h.CheckGiven(context.Background(), stamps); err != nil {
+		t.Fatalf("CheckGiven: %v", err)
+	}
+	s, err := h.Stats(context.Background())
+	if err != nil {
+		t.Fatalf("Stats: %v", err)
+	}
+	return s.Loss
+}
+
+func (h *harness) acknowledge(t tester) {
+	t.Helper()
+	if _, err := h.AcknowledgeLoss(context.Background()); err != nil {
+		t.Fatalf("AcknowledgeLoss: %v", err)
+	}
+}
+
+// later is a stamp that the journal would give a document in a minute.
+func (h *harness) later(kind report.Kind, id report.ID) report.Stamp {
+	return report.Stamp{Key: report.Key{Kind: kind, ID: id}, Version: report.Version(h.clock.now().Add(time.Minute).UnixMicro())}
+}
+
+func at(v report.Version) time.Time { return time.UnixMicro(int64(v)).UTC() }
+
+func testGivenKnown(t *testing.T, h *harness) {
+	old := h.append(t, city("1", "LON", "{}"), advisory("1", "{}"))
+	h.append(t, city("1", "LON", "{}"), remove(report.Advisories, "1"))
+	forgotten := h.gone(t, report.Cities, "2")
+	for _, c := range append(h.claim(t, report.Cities), h.claim(t, report.Advisories)...) {
+		h.settle(t, c, map[report.Op]report.Outcome{report.Index: report.Indexed, report.Delete: report.Deleted}[c.Op])
+	}
+	h.clock.move(100 * 24 * time.Hour)
+	if n, err := h.DropDeleted(t.Context()); err != nil || n != 2 {
+		t.Fatalf("DropDeleted = %d, %v", n, err)
+	}
+	if l := h.given(t, append(old, forgotten)...); l.Lost() {
+		t.Errorf("it lacks %+v, want nothing", l)
+	}
+	if l := h.given(t); l.Lost() {
+		t.Errorf("it lacks %+v, want nothing", l)
+	}
+}
+
+func testGivenLost(t *testing.T, h *harness) {
+	has := h.append(t, city("1", "LON", "{}"))[0]
+	first, last := h.later(report.Cities, "1"), h.later(report.Advisories, "unknown")
+	last.Version += 5
+	h.clock.move(time.Hour)
+	since := h.append(t, city("1", "LON", "{}"))[0] // the document has moved on, and is no evidence
+	if l := h.given(t, first); l.Lost() {
+		t.Errorf("it lacks %+v, want nothing", l)
+	}
+	first.ID = "other"
+	if l, want := h.given(t, has, since, first, last), (report.Loss{Since: time.Time{}, Until: at(last.Version), Noticed: h.clock.now()}); l != want {
+		t.Errorf("it lacks %+v, want %+v", l, want)
+	}
+	h.reopen(t)
+	more := h.later(report.SpecialReports, "1")
+	l := h.given(t, more)
+	if !l.Since.IsZero() || l.Until != at(more.Version) {
+		t.Errorf("it lacks %+v, want both", l)
+	}
+	if next := h.append(t, city("3", "", "{}"))[0]; next.Version <= more.Version {
+		t.Errorf("version %d, want one above %d", next.Version, more.Version)
+	}
+}
+
+func testGivenHeld(t *testing.T, h *harness) {
+	h.append(t, city("settled", "", "{}"), city("dead", "", "{}"), city("marked", "", "{}"))
+	for _, c := range h.claim(t, report.Cities) {
+		o := report.Indexed
+		if c.ID == "dead" {
+			o = report.Dead
+		}
+		h.settle(t, c, o)
+	}
+	h.append(t, city("claimed", "", "{}"))
+	flying := h.claimOne(t, report.Cities)
+	before := h.append(t, city("pending", "", "{}"))[0]
+	h.given(t, h.later(report.Advisories, "1"))
+	l, err := h.Stats(t.Context())
+	if err != nil || l.Loss.Since != at(before.Version) {
+		t.Errorf("it lacks %+v, %v; want what came after %v", l.Loss, err, at(before.Version))
+	}
+	h.resend(t, report.Cities, 2)
+	h.raise(t, 0, ahead(flying, flying.Version+1000))
+	h.settle(t, flying, report.Retry)
+	h.claimNone(t, report.Cities)
+	for _, e := range h.allEntries(t, report.Cities) {
+		stamp := []report.Stamp{{Key: e.Key, Version: e.Version}}
+		var err error
+		switch e.ID {
+		case "dead":
+			if _, err := h.ReplaceDead(t.Context(), stamp[0], city("dead", "", "[]")); !errors.Is(err, report.ErrLossOpen) {
+				t.Errorf("ReplaceDead: %v", err)
+			}
+			_, err = h.RetryDead(t.Context(), stamp)
+		default:
+			continue
+		}
+		if !errors.Is(err, report.ErrLossOpen) {
+			t.Errorf("%s: %v, want ErrLossOpen", e.ID, err)
+		}
+	}
+	h.append(t, city("new", "", "{}"), city("settled", "", "[]"))
+	got := h.claim(t, report.Cities)
+	if len(got) != 2 {
+		t.Fatalf("claimed %v, want what was accepted since", ids(got))
+	}
+	for _, c := range got {
+		h.raise(t, 1, ahead(c, c.Version+1000))
+		h.settle(t, c, report.Retry)
+	}
+	for _, c := range h.claim(t, report.Cities) {
+		h.settle(t, c, report.Indexed)
+	}
+	h.drain()
+	h.acknowledge(t)
+	if !h.notified() {
+		t.Error("no signal after AcknowledgeLoss")
+	}
+	if got := h.claim(t, report.Cities); len(got) != 3 {
+		t.Errorf("claimed %v, want all that was held", ids(got))
+	}
+}
+
+func testGivenAcknowledged(t *testing.T, h *harness) {
+	s := h.append(t, city("1", "", "{}"))[0]
+	h.settle(t, h.claimOne(t, report.Cities), report.Indexed)
+	lost := h.later(report.Cities, "2")
+	h.given(t, lost)
+	if _, err := h.Reissue(t.Context(), []report.Stamp{s}); !errors.Is(err, report.ErrLossOpen) {
+		t.Errorf("Reissue: %v, want ErrLossOpen", err)
+	}
+	unknown := report.Change{Key: lost.Key, Op: report.Delete, ExactID: true}
+	if _, err := h.Append(t.Context(), report.Delivery{Changes: []report.Change{unknown}}); !errors.Is(err, report.ErrLossOpen) {
+		t.Errorf("a document is removed that may be the only copy: %v", err)
+	}
+	h.acknowledge(t)
+	h.reissue(t, 1, s)
+	h.reopen(t)
+	if l := h.given(t, lost); l.Lost() {
+		t.Errorf("it lacks %+v, which somebody has acknowledged", l)
+	}
+	lost.Version++
+	if l := h.given(t, lost); l.Until != at(lost.Version) {
+		t.Errorf("it lacks %+v, want another loss", l)
+	}
+}
+
+func testGivenFeed(t *testing.T, h *harness) {
+	h.append(t, city("1", "", "{}"))
+	page, err := h.Feed(t.Context(), report.Cursor{Kinds: report.Kinds()}, 10, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.given(t, h.later(report.Cities, "2"))
+	h.append(t, city("3", "", "{}"))
+	if _, err := h.Feed(t.Context(), page.Next, 10, 1000); !errors.Is(err, report.ErrOtherFeed) {
+		t.Errorf("the feed goes on: %v", err)
+	}
+}
+
+func (h *harness) allEntries(t tester, kind report.Kind) []report.Entry {
+	t.Helper()
+	list, err := h.Entries(context.Background(), kind, "", 100)
+	if err != nil {
+		t.Fatalf("Entries: %v", err)
+	}
+	newest, err := h.Newest(context.Background(), kind, 100)
+	if err != nil || len(newest) != len(list) {
+		t.Fatalf("Newest = %v, %v, want %d", newest, err, len(list))
+	}
+	for i, s := range newest[1:] {
+		if s.Version >= newest[i].Version {
+			t.Errorf("%v is not in order", newest)
+		}
+	}
+	return list
+}
