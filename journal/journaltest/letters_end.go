@@ -17,6 +17,7 @@ var letterEndTests = []test{
 	{"an edited body takes the place of a dead one", testReplaceDead},
 	{"an edited body may bring another code", testReplaceDeadCode},
 	{"an edited body does not overtake what is newer", testReplaceDeadOvertaken},
+	{"an edited body does not overtake what was refused since", testReplaceDeadOrder},
 	{"an edited body must be valid and for that document", testReplaceDeadInvalid},
 }
 
@@ -155,6 +156,18 @@ func testReplaceDeadOvertaken(t *testing.T, h *harness) {
 	if err := h.Ready(); err != nil {
 		t.Errorf("Ready: %v", err)
 	}
+}
+
+func testReplaceDeadOrder(t *testing.T, h *harness) {
+	s := h.kill(t, advisory("1", "first"))
+	seq := h.refuse(t, refusal(report.Advisories, "", "second"))
+	if _, err := h.ReplaceDead(t.Context(), s, advisory("1", "first, edited")); err != nil {
+		t.Fatal(err)
+	}
+	if got := h.retry(t, seq, advisory("1", "second, edited"))[0]; got.Version == 0 {
+		t.Error("the correction of the newer delivery was left out")
+	}
+	h.newest(t, report.Advisories, "1", "second, edited")
 }
 
 func testReplaceDeadInvalid(t *testing.T, h *harness) {

@@ -197,6 +197,7 @@ func (m *model) replaceDead(s report.Stamp, c report.Change, now time.Time) (rep
 	old := m.documents[c.Key]
 	m.adopt(c, c.ID, 0, now)
 	d := m.put(c, now)
+	d.origin = old.origin
 	if c.Kind == report.Cities {
 		m.call(d, old, c, c.ID)
 	}
