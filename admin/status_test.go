@@ -106,7 +106,13 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 		},
 		{
 			admin.TroubleNotSearchable,
-			func() { d.set(func() { d.probe = admin.LagBound + 1 }) },
+			func() {
+				d.set(func() { d.probe, d.cannot = admin.LagBound+1, errors.New("no room") })
+				if slices.ContainsFunc(d.status().Troubles, func(t admin.Trouble) bool { return t.What == admin.TroubleNotSearchable }) {
+					t.Error("a probe that the journal does not take says nothing of the search")
+				}
+				d.set(func() { d.cannot = nil })
+			},
 			func() { d.set(func() { d.probe = admin.LagBound }) },
 		},
 		{

@@ -350,7 +350,7 @@ func troublesOf(st Status, ev evidence) []Trouble {
 			all.add(TroubleHeld, w.Kind, "index", w.Index, "reason", heldReason(w, known.is), "what to do, by reason", heldRemedy(w, known.remedy))
 		}
 	}
-	if p := ev.probe; p != nil && p.Unsearchable > LagBound && st.ElasticsearchUp && !slices.Contains(foreignIndices(st.Waiting), p.Index) {
+	if p := ev.probe; p != nil && p.Unsearchable > LagBound && st.ElasticsearchUp && st.Accepting && !slices.Contains(foreignIndices(st.Waiting), p.Index) {
 		all.add(TroubleNotSearchable, "", "time", p.Unsearchable.Round(time.Second).String(), "probe index", p.Index)
 	}
 	if p := ev.probe; p != nil && p.Clock != 0 {
