@@ -23,6 +23,7 @@ import (
 	"riskdex/indexer"
 	"riskdex/indexer/follow"
 	"riskdex/indexer/probe"
+	"riskdex/internal/logsink"
 	"riskdex/internal/sanitize"
 	"riskdex/mappings/indices"
 	"riskdex/report"
@@ -51,8 +52,21 @@ func (s otherCluster) connect() (*elastic.Client, error) {
 }
 
 // fill fills the other cluster and keeps it up to date. The error is errNegative if it is
-// interrupted before everything is there, or if the cluster refuses documents.
+// interrupted before everything is there, or if the cluster refuses documents. With a listener it
+// is a service, which does not wait for whoever reads what it says.
 func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams) error {
+	if s.AdminListen == "" { // trouble is shown as part of the progress
+		return s.fillWith(ctx, served, io, slog.New(slog.DiscardHandler), nil)
+	}
+	out := logsink.New(io.out, func(int) []byte { return nil }, time.Now)
+	defer out.Close(lastLines)
+	return s.unheld(io, func(log *slog.Logger, lines *logsink.Sink) error {
+		return s.fillWith(ctx, served, streams{out, lines}, log, lines)
+	})
+}
+
+// fillWith is fill with a log, whose lines go to a sink if it is a service.
+func (s otherCluster) fillWith(ctx context.Context, served *adminClient, io streams, log *slog.Logger, lines *logsink.Sink) error {
 	set, err := s.mappings()
 	if err != nil {
 		return err
@@ -70,10 +84,6 @@ func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams)
 	}
 	if status.Follows != "" {
 		return fmt.Errorf("the riskdex that answers keeps a second cluster itself, and has no changes to give: give the one that it follows as --admin: %s", status.Follows)
-	}
-	log := slog.New(slog.DiscardHandler) // trouble is shown as part of the progress
-	if s.AdminListen != "" {
-		log = s.logger(io.err)
 	}
 	target := &indices.Indices{Client: client, Prefix: s.IndexPrefix, Set: set, Lineage: status.Line, SingleProcess: true, Log: log}
 	f := &filling{
@@ -100,7 +110,7 @@ func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams)
 		return err
 	}
 	if s.AdminListen != "" {
-		if f.endpoint, err = f.listen(ctx, registry); err != nil {
+		if f.endpoint, err = f.listen(ctx, registry, lines); err != nil {
 			return err
 		}
 	}

@@ -16,14 +16,15 @@ import (
 	"riskdex/indexer/follow"
 	"riskdex/indexer/probe"
 	"riskdex/indexer/verify"
+	"riskdex/internal/logsink"
 	"riskdex/journal"
 	"riskdex/report"
 )
 
 // listen opens the listener on which the other cluster has a status, metrics and dead letters
 // of its own, under the names that those of the served cluster have. registry has the metrics of
-// the indexer.
-func (f *filling) listen(ctx context.Context, registry *prometheus.Registry) (*endpoint, error) {
+// the indexer, and lines are those of the log.
+func (f *filling) listen(ctx context.Context, registry *prometheus.Registry, lines *logsink.Sink) (*endpoint, error) {
 	allow, err := f.allow(f.log)
 	if err != nil {
 		return nil, err
@@ -33,6 +34,7 @@ func (f *filling) listen(ctx context.Context, registry *prometheus.Registry) (*e
 		admin.NewJournalCollector(followed, time.Now, f.log))
 	registerBuild(registry, thisBuild())
 	registerClock(registry)
+	registerLog(registry, lines.State)
 	f.clusters = newClusters(registry)
 	f.history = admin.NewHistory(followed, time.Now, f.log)
 	if f.searcher, err = newSearcher(f.indices.Set, f.indices, probe.DefaultConfig().Every, registry, f.log); err != nil {
@@ -43,7 +45,7 @@ func (f *filling) listen(ctx context.Context, registry *prometheus.Registry) (*e
 		Metrics:     registry,
 		DeadLetters: followed, Receiver: followed, Rebuilder: rebuilder{f.indexer},
 		Status: admin.StatusParts{
-			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting, SearchFails: searchFailsIn(f.searcher), Lacking: f.clusters.lacking, Missing: f.clusters.missing, History: f.history,
+			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting, SearchFails: searchFailsIn(f.searcher), Lacking: f.clusters.lacking, Missing: f.clusters.missing, History: f.history, Log: lines.State,
 			Now: time.Now, Started: time.Now(), Process: journal.ProcessName(), Line: f.indices.Lineage, Follows: redacted(f.served.base),
 		},
 		Allow: allow, Log: f.log,

@@ -4,15 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os/signal"
 	"runtime"
-	"syscall"
 	"time"
 
 	"riskdex/indexer"
 	"riskdex/indexer/probe"
 	"riskdex/internal/logsink"
-	"riskdex/internal/sanitize"
 )
 
 type serveCommand struct {
@@ -39,19 +36,9 @@ type serveCommand struct {
 // being opened: work that waits for a disk that hangs is abandoned, and ends with the process.
 // That is safe: senders without an answer were not told that their delivery is durable.
 //
-// Nothing waits for whoever reads the log. A failure is its last line, so that it comes in order
-// and cannot hold up the end either.
+// Nothing waits for whoever reads the log.
 func (c *serveCommand) Run(ctx context.Context, io streams) error {
-	signal.Ignore(syscall.SIGPIPE) // a log without a reader must not end what goes on without it
-	log, lines := c.sink(io.err)
-	slog.SetDefault(log) // for what logs by itself, such as the client of net/http
-	defer lines.Close(lastLines)
-	err := c.serveInTime(ctx, log, lines)
-	if err == nil {
-		return nil
-	}
-	fmt.Fprintln(lines, "riskdex:", sanitize.Lines(err.Error()))
-	return errFailed
+	return c.unheld(io, func(log *slog.Logger, lines *logsink.Sink) error { return c.serveInTime(ctx, log, lines) })
 }
 
 func (c *serveCommand) serveInTime(ctx context.Context, log *slog.Logger, lines *logsink.Sink) error {

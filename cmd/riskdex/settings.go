@@ -3,12 +3,15 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
 	"reflect"
 	"strings"
+	"syscall"
 	"time"
 
 	"riskdex/internal/logsink"
@@ -108,17 +111,27 @@ func (s logSettings) logger(to io.Writer) *slog.Logger {
 	return slog.New(requestid.InLog(slog.NewTextHandler(w, opts)))
 }
 
-// lastLines bounds how long the end of serve waits until the last lines of the log are taken.
+// lastLines bounds how long the end waits until the last lines of the log are taken.
 const lastLines = time.Second
 
-// sink returns a logger that never waits for where its lines go, and the sink with the lines.
-func (s logSettings) sink(to io.Writer) (*slog.Logger, *logsink.Sink) {
-	lines := logsink.New(to, func(lines int) []byte {
+// unheld runs what must not be held up by whoever reads its log: it gets a logger to a sink, and
+// the sink. A failure is the last line, so that it comes in order and cannot hold up the end.
+func (s logSettings) unheld(io streams, run func(*slog.Logger, *logsink.Sink) error) error {
+	signal.Ignore(syscall.SIGPIPE) // a reader that has gone must not end what goes on without it
+	lines := logsink.New(io.err, func(lines int) []byte {
 		var said bytes.Buffer
 		s.logger(&said).Error("lines of the log were dropped here: nothing took them in time", "lines", lines)
 		return said.Bytes()
 	}, time.Now)
-	return s.logger(lines), lines
+	defer lines.Close(lastLines)
+	log := s.logger(lines)
+	slog.SetDefault(log) // for what logs by itself, such as the client of net/http
+	err := run(log, lines)
+	if err == nil || errors.Is(err, errNegative) {
+		return err
+	}
+	fmt.Fprintln(lines, "riskdex:", sanitize.Lines(err.Error()))
+	return errFailed
 }
 
 // withoutEmpty drops attributes with an empty text, which are unknown or do not apply.

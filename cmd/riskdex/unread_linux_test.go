@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"riskdex/admin"
+	"riskdex/internal/child"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/networktest"
 	"riskdex/internal/require"
@@ -121,6 +123,30 @@ func TestStartThatFailsWithoutAReader(t *testing.T) {
 	p.mustExit(exitFailed)
 }
 
+// TestSecondClusterWithoutAReader: a cluster is kept by a service whose log nobody reads.
+func TestSecondClusterWithoutAReader(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.send("PUT", "/cities/1", `{"title":"x"}`)
+	other := p.beside(p.elasticsearch, elastictest.Prefix(t))
+	other.logsToAPipe()
+	_, err := other.stderr.Write(make([]byte, os.Getpagesize())) // it is full
+	require.NoError(t, err)
+	other.cmd = exec.Command(os.Args[0], "rebuild", "--admin", "http://"+p.admin, "--to", other.elasticsearch,
+		"--to-index-prefix", other.prefix, "--to-admin-listen", freeAddress(t))
+	other.cmd.Env = append(os.Environ(), asRiskdex+"=1")
+	other.cmd.Stdout, other.cmd.Stderr = other.stderr, other.stderr
+	other.cmd.SysProcAttr = child.WithParent(&unix.SysProcAttr{})
+	require.NoError(t, other.cmd.Start())
+	eventually(t, "the other cluster has the index", func() bool {
+		status, _ := elastictest.Ask(t, "GET", p.elasticsearch+"/"+other.prefix+"cities", "")
+		return status == http.StatusOK
+	})
+	p.same(other, report.Cities)
+	other.mustEnd(exitDone, exitNegative) // it may not have noticed yet that everything is there
+}
+
 // logsToAPipe has p log to the smallest pipe that there is, and returns the end to read from.
 func (p *process) logsToAPipe() (read *os.File) {
 	p.t.Helper()
@@ -144,22 +170,22 @@ func (p *process) refuseMany() {
 	}
 }
 
-// mustEnd checks that SIGTERM ends p in time, with a status.
-func (p *process) mustEnd(status int) {
+// mustEnd checks that SIGTERM ends p in time, with one of some statuses.
+func (p *process) mustEnd(statuses ...int) {
 	p.t.Helper()
 	require.NoError(p.t, p.cmd.Process.Signal(unix.SIGTERM))
-	p.mustExit(status)
+	p.mustExit(statuses...)
 }
 
-func (p *process) mustExit(status int) {
+func (p *process) mustExit(statuses ...int) {
 	p.t.Helper()
 	ended := make(chan error, 1)
 	cmd := p.cmd
 	go func() { ended <- cmd.Wait() }()
 	select {
 	case <-ended:
-		if got := cmd.ProcessState.ExitCode(); got != status {
-			p.t.Errorf("the status is %d (%v), not %d", got, cmd.ProcessState, status)
+		if got := cmd.ProcessState.ExitCode(); !slices.Contains(statuses, got) {
+			p.t.Errorf("the status is %d (%v), not in %v", got, cmd.ProcessState, statuses)
 		}
 	case <-time.After(stopWithin):
 		p.t.Errorf("it has not ended after %v", stopWithin)
