@@ -15,7 +15,7 @@ import (
 // is logged, as it is when the journal is opened.
 func Inspect(ctx context.Context, url string, log *slog.Logger) (i journal.Inspection, err error) {
 	i.Free, i.Empty = -1, true
-	cfg, err := poolConfig(url, usualPace().stuck)
+	cfg, err := poolConfig(url, usualPace().stuck, nil)
 	if err != nil {
 		return i, err
 	}
@@ -24,6 +24,14 @@ func Inspect(ctx context.Context, url string, log *slog.Logger) (i journal.Inspe
 		return i, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+	other, err := pgx.ConnectConfig(ctx, cfg.ConnConfig)
+	if err != nil {
+		return i, err
+	}
+	defer other.Close(context.WithoutCancel(ctx))
+	if err := checkSessions(ctx, conn, other); err != nil {
+		return i, err
+	}
 	if err := conn.QueryRow(ctx, `SELECT current_setting('server_version')`).Scan(&i.Server); err != nil {
 		return i, err
 	}

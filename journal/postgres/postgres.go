@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riskdex/journal"
@@ -108,7 +110,7 @@ func Open(ctx context.Context, url string, opt journal.Options) (*Journal, error
 }
 
 func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Journal, error) {
-	cfg, err := poolConfig(url, pace.stuck)
+	cfg, err := poolConfig(url, pace.stuck, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -146,19 +148,15 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	return j, nil
 }
 
-// poolConfig has the server end connections that hang, so that they hold up nobody.
-func poolConfig(url string, stuck time.Duration) (*pgxpool.Config, error) {
+// poolConfig has the server end connections that hang, so that they hold up nobody. settings are
+// more of PostgreSQL's.
+func poolConfig(url string, stuck time.Duration, settings map[string]string) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, err // it does not show the password
 	}
 	cfg.MaxConns = max(cfg.MaxConns, 8)
-	parameters := cfg.ConnConfig.RuntimeParams
-	// A statement after a lock must see what is there now, and not what was there when the
-	// transaction began.
-	parameters["default_transaction_isolation"] = "read committed"
-	for name, value := range map[string]string{
-		"application_name":                    "riskdex",
+	session := map[string]string{
 		"idle_in_transaction_session_timeout": fmt.Sprint(stuck.Milliseconds()),
 		"tcp_user_timeout":                    fmt.Sprint(stuck.Milliseconds()), // of an answer that nobody reads
 		"statement_timeout":                   "0",                              // each has one of its own
@@ -166,11 +164,24 @@ func poolConfig(url string, stuck time.Duration) (*pgxpool.Config, error) {
 		"tcp_keepalives_idle":                 "5",
 		"tcp_keepalives_interval":             "2",
 		"tcp_keepalives_count":                "3",
-	} {
-		if _, set := parameters[name]; !set {
+	}
+	stated := cfg.ConnConfig.RuntimeParams
+	parameters := map[string]string{"application_name": cmp.Or(stated["application_name"], "riskdex")}
+	for name, value := range stated {
+		switch name {
+		case "application_name":
+		case "options": // which can be stated at the start alone
 			parameters[name] = value
+		default:
+			session[name] = value
 		}
 	}
+	maps.Copy(session, settings)
+	// A statement after a lock must see what is there now, and not what was there when the
+	// transaction began.
+	session["default_transaction_isolation"] = "read committed"
+	cfg.ConnConfig.RuntimeParams = parameters
+	cfg.ConnConfig.AfterConnect = func(ctx context.Context, conn *pgconn.PgConn) error { return beginSession(ctx, conn, session) }
 	if cfg.ConnConfig.ConnectTimeout == 0 {
 		cfg.ConnConfig.ConnectTimeout = 5 * time.Second
 	}
@@ -194,6 +205,14 @@ func (j *Journal) enter(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	defer conn.Release()
+	other, err := j.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer other.Release()
+	if err := checkSessions(ctx, conn.Conn(), other.Conn()); err != nil {
+		return err
+	}
 	if err := setUp(ctx, conn.Conn(), log); err != nil {
 		return err
 	}
@@ -203,11 +222,6 @@ func (j *Journal) enter(ctx context.Context, log *slog.Logger) error {
 	if j.lineage, err = readLineage(ctx, conn.Conn()); err != nil {
 		return err
 	}
-	other, err := j.pool.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer other.Release()
 	if err := checkLocks(ctx, conn.Conn(), other.Conn(), j.keys.class); err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func TestPostgresOtherDefaults(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)
 	defer conn.Close(context.Background())
-	for _, set := range []string{"default_transaction_isolation = 'repeatable read'", "statement_timeout = 1", "lock_timeout = 1"} {
+	for _, set := range []string{"default_transaction_isolation = 'repeatable read'", "statement_timeout = 200", "lock_timeout = 1"} {
 		_, err := conn.Exec(t.Context(), "ALTER ROLE riskdex SET "+set)
 		require.NoError(t, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -27,15 +26,14 @@ const copyTables = "documents, refusals, receipts, history, totals, meta, proces
 
 // connectForCopy opens a connection that may stay in a transaction for long.
 func connectForCopy(ctx context.Context, url string) (*pgx.Conn, error) {
-	cfg, err := poolConfig(url, usualPace().stuck)
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(cfg.ConnConfig.RuntimeParams, map[string]string{
+	cfg, err := poolConfig(url, usualPace().stuck, map[string]string{
 		"idle_in_transaction_session_timeout": "0",
 		"statement_timeout":                   "0",
 		"lock_timeout":                        fmt.Sprint(usualPace().stuck.Milliseconds()),
 	})
+	if err != nil {
+		return nil, err
+	}
 	return pgx.ConnectConfig(ctx, cfg.ConnConfig)
 }
 

@@ -61,6 +61,25 @@ func Own(t testing.TB, server *postgres.Server) {
 	})
 }
 
+// Pooler starts a PgBouncer in front of a server, with settings such as "pool_mode = session". It
+// ends with the test.
+func Pooler(t testing.TB, server *postgres.Server, settings ...string) *postgres.Pooler {
+	t.Helper()
+	p, err := postgres.NewPooler(needs.Program(t, "pgbouncer", "apt-get install pgbouncer"), server, settings...)
+	if err == nil {
+		t.Cleanup(func() {
+			if err := p.Remove(); err != nil {
+				t.Error(err)
+			}
+		})
+		err = p.Start(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // URL returns the address of a new, empty schema on the server that the tests share: that
 // of RISKDEX_TEST_POSTGRES_URL, or one that starts when the first test asks. The schema is
 // dropped with the test.
