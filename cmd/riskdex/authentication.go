@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"riskdex/internal/reread"
 	"riskdex/receiver/auth"
 )
 
@@ -31,10 +32,11 @@ type authSettings struct {
 	InsecureOpen   bool     `name:"insecure-open" env:"RISKDEX_INSECURE_OPEN" help:"Allow listeners without authentication on addresses that are not loopback."`
 }
 
-func (s authSettings) authenticator(log *slog.Logger) (*auth.Authenticator, error) {
+func (s authSettings) authenticator(group *reread.Group, log *slog.Logger) (*auth.Authenticator, error) {
 	cfg := s.authConfig()
 	cfg.AllowFrom, cfg.TrustedProxies = s.AllowFrom, s.TrustedProxies
 	cfg.ClientCAFiles, cfg.ClientNames = s.ClientCA, s.ClientNames
+	cfg.Group = group
 	authenticator, err := auth.New(cfg, time.Now, log)
 	if err != nil {
 		return nil, fmt.Errorf("authentication of deliveries: %w", err)

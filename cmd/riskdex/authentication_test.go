@@ -35,7 +35,7 @@ func TestPublicReceiverWithoutAuthenticationMustBeExplicit(t *testing.T) {
 		require.NoError(t, err)
 		_, err = parser.Parse(all)
 		require.NoError(t, err)
-		s, err := newService(t.Context(), &c.Serve, c.Serve.logger(new(bytes.Buffer)), new(logsink.Sink))
+		s, err := newService(t.Context(), &c.Serve, c.Serve.logger(new(bytes.Buffer)), new(logsink.Sink), nil)
 		if err != nil {
 			return err.Error(), err
 		}

@@ -155,7 +155,7 @@ func (k *checker) settings() (usable bool) {
 		_, err = receiver.New(cfg, nil, k.now, prometheus.NewRegistry(), log)
 	}
 	readable := !k.failed("deliveries", err)
-	authenticator, err := k.c.authenticator(log)
+	authenticator, err := k.c.authenticator(nil, log)
 	guarded := !k.failed("deliveries", err)
 	_, err = k.c.client()
 	usable = !k.failed("elasticsearch", err) && mapped
@@ -165,13 +165,13 @@ func (k *checker) settings() (usable bool) {
 	}
 	if readable && guarded && usable {
 		// What no step above has tried, such as the indexer.
-		_, err := newComponents(&k.c.serveCommand, nil, func(func(float64)) (journal.Journal, error) { return emptyJournal{}, nil }, slog.New(slog.DiscardHandler), new(logsink.Sink))
+		_, err := newComponents(&k.c.serveCommand, nil, func(func(float64)) (journal.Journal, error) { return emptyJournal{}, nil }, slog.New(slog.DiscardHandler), new(logsink.Sink), nil)
 		if k.failed("settings", err) {
 			return false
 		}
 		k.fine("settings", "serve accepts all of them")
 	}
-	_, err = k.c.securedDeliveries(log)
+	_, err = k.c.securedDeliveries(nil, log)
 	if !k.failed("deliveries", err) {
 		k.certificate("deliveries", k.c.TLS.Certificate)
 		if guarded {
@@ -179,8 +179,8 @@ func (k *checker) settings() (usable bool) {
 				authenticator.Required(), k.c.TLS.Certificate != "")
 		}
 	}
-	_, err = k.c.AdminTLS.config("administration", k.now, log)
-	_, tokens := k.c.allow(log)
+	_, err = k.c.AdminTLS.config(nil, "administration", k.now, log)
+	_, tokens := k.c.allow(nil, log)
 	if !k.failed("administration", errors.Join(err, tokens)) {
 		k.certificate("administration", k.c.AdminTLS.Certificate)
 		k.listener("administration", k.c.AdminListen, k.c.guardAdmin, len(k.c.AdminTokens) > 0, k.c.AdminTLS.Certificate != "")

@@ -18,6 +18,7 @@ import (
 	"riskdex/indexer/visible"
 	"riskdex/internal/histogram"
 	"riskdex/internal/logsink"
+	"riskdex/internal/reread"
 	"riskdex/journal"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
@@ -53,7 +54,7 @@ type openJournal func(observe func(seconds float64)) (journal.Journal, error)
 
 // newComponents makes the components from the settings. tracer is nil if nothing is traced.
 // Every metric of riskdex is registered when it returns.
-func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.Logger, lines *logsink.Sink) (*components, error) {
+func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *slog.Logger, lines *logsink.Sink, files *reread.Group) (*components, error) {
 	w := &components{registry: prometheus.NewRegistry(), last: new(admin.Deliveries)}
 	var err error
 	if w.set, err = c.mappings(); err != nil {
@@ -64,11 +65,11 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 		return nil, err
 	}
 	w.maxBody = cfg.MaxBody
-	if w.authenticator, err = c.authenticator(log); err != nil {
+	if w.authenticator, err = c.authenticator(files, log); err != nil {
 		return nil, err
 	}
 	cfg.Authenticator = w.authenticator
-	if w.secured, err = c.securedDeliveries(log); err != nil {
+	if w.secured, err = c.securedDeliveries(files, log); err != nil {
 		return nil, err
 	}
 	if w.client, err = c.elasticsearchSettings.client(); err != nil {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"riskdex/internal/reread"
 	"riskdex/receiver/auth"
 )
 
@@ -28,8 +29,8 @@ func (c *serveCommand) listenForDeliveries(ctx context.Context, authenticator *a
 
 // securedDeliveries returns the TLS configuration of the listener for deliveries, or nil if
 // they come over plain HTTP.
-func (c *serveCommand) securedDeliveries(log *slog.Logger) (*tls.Config, error) {
-	secured, err := c.TLS.config("deliveries", time.Now, log)
+func (c *serveCommand) securedDeliveries(group *reread.Group, log *slog.Logger) (*tls.Config, error) {
+	secured, err := c.TLS.config(group, "deliveries", time.Now, log)
 	if err != nil || len(c.ClientCA) == 0 {
 		return secured, err
 	}
@@ -59,8 +60,8 @@ type adminAccess struct {
 
 // listenForAdmin opens the listener for administration. It fails if guard says that the
 // settings would leave it open without saying so.
-func (a adminAccess) listenForAdmin(ctx context.Context, address string, guard func(net.Addr) error, handler http.Handler, log *slog.Logger) (*endpoint, error) {
-	secured, err := a.AdminTLS.config("administration", time.Now, log)
+func (a adminAccess) listenForAdmin(ctx context.Context, address string, guard func(net.Addr) error, handler http.Handler, group *reread.Group, log *slog.Logger) (*endpoint, error) {
+	secured, err := a.AdminTLS.config(group, "administration", time.Now, log)
 	if err != nil {
 		return nil, err
 	}
@@ -84,11 +85,11 @@ func (c *serveCommand) guardAdmin(address net.Addr) error {
 }
 
 // allow returns the check of tokens for administration, or nil if no token is required.
-func (a adminAccess) allow(log *slog.Logger) (func(token string) (bool, error), error) {
+func (a adminAccess) allow(group *reread.Group, log *slog.Logger) (func(token string) (bool, error), error) {
 	if len(a.AdminTokens) == 0 {
 		return nil, nil
 	}
-	tokens, err := auth.OpenTokens("tokens for administration", a.AdminTokens, time.Now, log)
+	tokens, err := auth.OpenTokens(group, "tokens for administration", a.AdminTokens, time.Now, log)
 	if err != nil {
 		return nil, err
 	}

@@ -75,6 +75,9 @@ type streams struct {
 func init() { runtime.LockOSThread() }
 
 func main() {
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // does nothing until run says what it does
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	status := make(chan int)
 	go func() { status <- run(ctx, os.Args[1:], streams{os.Stdout, os.Stderr}) }()
@@ -104,7 +107,6 @@ func run(ctx context.Context, args []string, io streams) int {
 	parser, err := newParser(&cli,
 		kong.Writers(io.out, io.err),
 		kong.Exit(func(status int) { exited = status }),
-		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(io),
 		kong.Bind(input{os.Stdin}),
 	)
@@ -124,6 +126,12 @@ func run(ctx context.Context, args []string, io streams) int {
 		fmt.Fprintf(io.err, "riskdex: %s\n", strings.ReplaceAll(err.Error(), "\n", "\nriskdex: "))
 		return exitFailed
 	}
+	if service := command.Selected().Name == "serve" || cli.Rebuild.AdminListen != ""; !service && !signal.Ignored(syscall.SIGHUP) {
+		var stop func()
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP) // the terminal is closed
+		defer stop()
+	}
+	command.BindTo(ctx, (*context.Context)(nil))
 	switch err := command.Run(); {
 	case err == nil:
 		return exitDone

@@ -56,7 +56,7 @@ func metricsOfServe() ([]metric, error) {
 	if err := kong.ApplyDefaults(serve, kong.PostBuild(emptyIsUnset)); err != nil {
 		return nil, err
 	}
-	w, err := newComponents(serve, nil, func(func(float64)) (journal.Journal, error) { return emptyJournal{}, nil }, slog.New(slog.DiscardHandler), new(logsink.Sink))
+	w, err := newComponents(serve, nil, func(func(float64)) (journal.Journal, error) { return emptyJournal{}, nil }, slog.New(slog.DiscardHandler), new(logsink.Sink), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,7 @@ import (
 	"riskdex/indexer/follow"
 	"riskdex/indexer/probe"
 	"riskdex/internal/logsink"
+	"riskdex/internal/reread"
 	"riskdex/internal/sanitize"
 	"riskdex/mappings/indices"
 	"riskdex/report"
@@ -56,17 +57,17 @@ func (s otherCluster) connect() (*elastic.Client, error) {
 // is a service, which does not wait for whoever reads what it says.
 func (s otherCluster) fill(ctx context.Context, served *adminClient, io streams) error {
 	if s.AdminListen == "" { // trouble is shown as part of the progress
-		return s.fillWith(ctx, served, io, slog.New(slog.DiscardHandler), nil)
+		return s.fillWith(ctx, served, io, slog.New(slog.DiscardHandler), nil, nil)
 	}
 	out := logsink.New(io.out, func(int) []byte { return nil }, time.Now)
 	defer out.Close(lastLines)
-	return s.unheld(io, func(log *slog.Logger, lines *logsink.Sink) error {
-		return s.fillWith(ctx, served, streams{out, lines}, log, lines)
+	return s.unheld(io, func(log *slog.Logger, lines *logsink.Sink, files *reread.Group) error {
+		return s.fillWith(ctx, served, streams{out, lines}, log, lines, files)
 	})
 }
 
 // fillWith is fill with a log, whose lines go to a sink if it is a service.
-func (s otherCluster) fillWith(ctx context.Context, served *adminClient, io streams, log *slog.Logger, lines *logsink.Sink) error {
+func (s otherCluster) fillWith(ctx context.Context, served *adminClient, io streams, log *slog.Logger, lines *logsink.Sink, files *reread.Group) error {
 	set, err := s.mappings()
 	if err != nil {
 		return err
@@ -110,7 +111,7 @@ func (s otherCluster) fillWith(ctx context.Context, served *adminClient, io stre
 		return err
 	}
 	if s.AdminListen != "" {
-		if f.endpoint, err = f.listen(ctx, registry, lines); err != nil {
+		if f.endpoint, err = f.listen(ctx, registry, lines, files); err != nil {
 			return err
 		}
 	}

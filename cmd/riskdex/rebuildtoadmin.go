@@ -17,15 +17,16 @@ import (
 	"riskdex/indexer/probe"
 	"riskdex/indexer/verify"
 	"riskdex/internal/logsink"
+	"riskdex/internal/reread"
 	"riskdex/journal"
 	"riskdex/report"
 )
 
 // listen opens the listener on which the other cluster has a status, metrics and dead letters
 // of its own, under the names that those of the served cluster have. registry has the metrics of
-// the indexer, and lines are those of the log.
-func (f *filling) listen(ctx context.Context, registry *prometheus.Registry, lines *logsink.Sink) (*endpoint, error) {
-	allow, err := f.allow(f.log)
+// the indexer, lines are those of the log, and files takes those to reread.
+func (f *filling) listen(ctx context.Context, registry *prometheus.Registry, lines *logsink.Sink, files *reread.Group) (*endpoint, error) {
+	allow, err := f.allow(files, f.log)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func (f *filling) listen(ctx context.Context, registry *prometheus.Registry, lin
 		},
 		Allow: allow, Log: f.log,
 	})
-	return f.listenForAdmin(ctx, f.AdminListen, f.guard, handler, f.log)
+	return f.listenForAdmin(ctx, f.AdminListen, f.guard, handler, files, f.log)
 }
 
 func (f *filling) guard(address net.Addr) error {

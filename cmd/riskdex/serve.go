@@ -10,6 +10,7 @@ import (
 	"riskdex/indexer"
 	"riskdex/indexer/probe"
 	"riskdex/internal/logsink"
+	"riskdex/internal/reread"
 )
 
 type serveCommand struct {
@@ -38,12 +39,14 @@ type serveCommand struct {
 //
 // Nothing waits for whoever reads the log.
 func (c *serveCommand) Run(ctx context.Context, io streams) error {
-	return c.unheld(io, func(log *slog.Logger, lines *logsink.Sink) error { return c.serveInTime(ctx, log, lines) })
+	return c.unheld(io, func(log *slog.Logger, lines *logsink.Sink, files *reread.Group) error {
+		return c.serveInTime(ctx, log, lines, files)
+	})
 }
 
-func (c *serveCommand) serveInTime(ctx context.Context, log *slog.Logger, lines *logsink.Sink) error {
+func (c *serveCommand) serveInTime(ctx context.Context, log *slog.Logger, lines *logsink.Sink, files *reread.Group) error {
 	served := make(chan error, 1)
-	go func() { served <- c.serve(ctx, log, lines) }()
+	go func() { served <- c.serve(ctx, log, lines, files) }()
 	select {
 	case err := <-served:
 		return err
@@ -57,8 +60,8 @@ func (c *serveCommand) serveInTime(ctx context.Context, log *slog.Logger, lines 
 	}
 }
 
-func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, lines *logsink.Sink) error {
-	s, err := newService(ctx, c, log, lines)
+func (c *serveCommand) serve(ctx context.Context, log *slog.Logger, lines *logsink.Sink, files *reread.Group) error {
+	s, err := newService(ctx, c, log, lines, files)
 	if err != nil {
 		return err
 	}

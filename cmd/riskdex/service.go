@@ -14,6 +14,7 @@ import (
 	"riskdex/indexer/probe"
 	"riskdex/indexer/verify"
 	"riskdex/internal/logsink"
+	"riskdex/internal/reread"
 	"riskdex/journal"
 )
 
@@ -41,7 +42,7 @@ type service struct {
 }
 
 // newService opens the journal and both listeners. Elasticsearch need not be up yet.
-func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *logsink.Sink) (_ *service, err error) {
+func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *logsink.Sink, files *reread.Group) (_ *service, err error) {
 	var undo []func() error
 	defer func() {
 		if err != nil {
@@ -62,7 +63,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *l
 		}
 		undo = append(undo, j.Close)
 		return j, nil
-	}, log, lines)
+	}, log, lines, files)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *l
 	}
 	undo = append(undo, s.deliveries.close)
 	s.deliveries.server.RegisterOnShutdown(w.receiver.EndWaits)
-	allow, err := c.allow(log)
+	allow, err := c.allow(files, log)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *l
 		},
 		Allow: allow, MaxBody: w.maxBody, Log: log,
 	})
-	if s.admin, err = c.listenForAdmin(ctx, c.AdminListen, c.guardAdmin, administration, log); err != nil {
+	if s.admin, err = c.listenForAdmin(ctx, c.AdminListen, c.guardAdmin, administration, files, log); err != nil {
 		return nil, err
 	}
 	s.admin.server.RegisterOnShutdown(sync.OnceFunc(func() { close(stopping) }))

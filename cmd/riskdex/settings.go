@@ -16,6 +16,7 @@ import (
 
 	"riskdex/internal/logsink"
 	"riskdex/internal/requestid"
+	"riskdex/internal/reread"
 	"riskdex/internal/sanitize"
 	"riskdex/mappings"
 	"riskdex/receiver"
@@ -115,9 +116,11 @@ func (s logSettings) logger(to io.Writer) *slog.Logger {
 const lastLines = time.Second
 
 // unheld runs what must not be held up by whoever reads its log: it gets a logger to a sink, and
-// the sink. A failure is the last line, so that it comes in order and cannot hold up the end.
-func (s logSettings) unheld(io streams, run func(*slog.Logger, *logsink.Sink) error) error {
-	signal.Ignore(syscall.SIGPIPE) // a reader that has gone must not end what goes on without it
+// the sink. A failure is the last line, so that it comes in order and cannot hold up the end. What
+// it opens in the group is reread at SIGHUP; only SIGINT, SIGTERM and SIGQUIT end it.
+func (s logSettings) unheld(io streams, run func(*slog.Logger, *logsink.Sink, *reread.Group) error) error {
+	// A reader of the log that has gone must not end what goes on without it, nor a stray signal.
+	signal.Ignore(syscall.SIGPIPE, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM)
 	lines := logsink.New(io.err, func(lines int) []byte {
 		var said bytes.Buffer
 		s.logger(&said).Error("lines of the log were dropped here: nothing took them in time", "lines", lines)
@@ -126,12 +129,43 @@ func (s logSettings) unheld(io streams, run func(*slog.Logger, *logsink.Sink) er
 	defer lines.Close(lastLines)
 	log := s.logger(lines)
 	slog.SetDefault(log) // for what logs by itself, such as the client of net/http
-	err := run(log, lines)
+	files := new(reread.Group)
+	defer rereadAtHangup(files, log)()
+	err := run(log, lines, files)
 	if err == nil || errors.Is(err, errNegative) {
 		return err
 	}
 	fmt.Fprintln(lines, "riskdex:", sanitize.Lines(err.Error()))
 	return errFailed
+}
+
+// rereadAtHangup reads files again at each SIGHUP, until stop is called.
+func rereadAtHangup(files *reread.Group, log *slog.Logger) (stop func()) {
+	hangups, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-hangups:
+			}
+			var changed, same, failed []string
+			for _, o := range files.Again() {
+				switch {
+				case o.Err != nil:
+					failed = append(failed, o.What)
+				case o.Changed:
+					changed = append(changed, o.What)
+				default:
+					same = append(same, o.What)
+				}
+			}
+			log.Info("SIGHUP: secrets and certificates were reread", "changed", strings.Join(changed, ", "),
+				"unchanged", strings.Join(same, ", "), "failed", strings.Join(failed, ", "))
+		}
+	}()
+	return func() { close(done) } // the signal stays caught: it ends nothing, at the end either
 }
 
 // withoutEmpty drops attributes with an empty text, which are unknown or do not apply.

@@ -19,14 +19,14 @@ type tlsSettings struct {
 }
 
 // config returns nil if no certificate is set. what names the listener in logs and errors.
-func (s tlsSettings) config(what string, now func() time.Time, log *slog.Logger) (*tls.Config, error) {
+func (s tlsSettings) config(group *reread.Group, what string, now func() time.Time, log *slog.Logger) (*tls.Config, error) {
 	if s.Certificate == "" && s.Key == "" {
 		return nil, nil
 	}
 	if s.Certificate == "" || s.Key == "" {
 		return nil, fmt.Errorf("TLS for %s: a certificate without its key, or the key without it; give both files", what)
 	}
-	certificate, err := reread.Open([]string{s.Certificate, s.Key}, parsePair, now, func(err error) {
+	certificate, err := reread.Open(group, "certificate for "+what, []string{s.Certificate, s.Key}, parsePair, now, func(err error) {
 		if err != nil {
 			log.Error("the certificate cannot be reread; the previous one stays in use", "listener", what, "error", err)
 		} else {

@@ -31,7 +31,7 @@ func serveSecurely(t *testing.T, pair certificates.Pair) *secureEndpoint {
 	s := &secureEndpoint{settings: tlsSettings{filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")}}
 	s.put(t, pair)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
-	cfg, err := s.settings.config("tests", func() time.Time { return time.Unix(s.clock.Load(), 0) }, log)
+	cfg, err := s.settings.config(nil, "tests", func() time.Time { return time.Unix(s.clock.Load(), 0) }, log)
 	require.NoError(t, err)
 	s.endpoint, err = listen(t.Context(), "tests", "127.0.0.1:0", cfg, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Protocol", r.Proto)
@@ -129,7 +129,7 @@ func TestTLSSettingsSayWhatIsWrong(t *testing.T) {
 		"private key":     {Certificate: file("c", good.Certificate), Key: file("d", expired.Key)},
 		"has expired":     {Certificate: file("e", expired.Certificate), Key: file("f", expired.Key)},
 	} {
-		if _, err := s.config("tests", time.Now, slog.Default()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.config(nil, "tests", time.Now, slog.Default()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: the error is %v", want, err)
 		}
 	}

@@ -37,15 +37,61 @@ type Files[T any] struct {
 	err    error
 }
 
-// Open reads files for the first time. Its error names the file that cannot be read, or is
+// Group is some Files that can be read again together, at once. The zero value is empty; nil takes
+// none. A Group may be used concurrently.
+type Group struct {
+	mu  sync.Mutex
+	all []member
+}
+
+type member struct {
+	what  string
+	again func() (changed bool, err error)
+}
+
+// Outcome is what came of reading one of a Group again.
+type Outcome struct {
+	What    string
+	Changed bool
+	Err     error // the last valid value, if that is used at all, stays
+}
+
+func (g *Group) add(m member) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.all = append(g.all, m)
+}
+
+// Again reads all files now, in the order in which they were opened.
+func (g *Group) Again() (all []Outcome) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, m := range g.all {
+		changed, err := m.again()
+		all = append(all, Outcome{m.what, changed, err})
+	}
+	return all
+}
+
+// Open reads files for the first time, and adds them to a group as what they are for people. Its error names the file that cannot be read, or is
 // that of parse. parse gets the contents in the order of the files, and only when they have
 // changed. Later, noted is called whenever the result changes: with nil if the new contents
 // are valid, or are valid again, and otherwise with the error.
-func Open[T any](files []string, parse func([][]byte) (T, error), now func() time.Time, noted func(error)) (*Files[T], error) {
+func Open[T any](group *Group, what string, files []string, parse func([][]byte) (T, error), now func() time.Time, noted func(error)) (*Files[T], error) {
 	f := &Files[T]{files: files, parse: parse, now: now, noted: noted, looked: now()}
 	if err := f.read(); err != nil {
 		return nil, err
 	}
+	group.add(member{what, func() (bool, error) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		before := f.digest
+		f.look(f.now())
+		return f.digest != before, f.err
+	}})
 	return f, nil
 }
 
@@ -56,17 +102,22 @@ func (f *Files[T]) Get() (T, error) {
 	defer f.mu.Unlock()
 	now := f.now()
 	if age := now.Sub(f.looked); age < 0 || age >= Every {
-		f.looked = now
-		before, was := f.digest, f.err
-		f.err = f.read()
-		switch {
-		case f.err != nil && (was == nil || was.Error() != f.err.Error()):
-			f.noted(f.err)
-		case f.err == nil && (was != nil || before != f.digest):
-			f.noted(nil)
-		}
+		f.look(now)
 	}
 	return f.value, f.err
+}
+
+// look reads the files, and notes what has changed. The caller holds the lock.
+func (f *Files[T]) look(now time.Time) {
+	f.looked = now
+	before, was := f.digest, f.err
+	f.err = f.read()
+	switch {
+	case f.err != nil && (was == nil || was.Error() != f.err.Error()):
+		f.noted(f.err)
+	case f.err == nil && (was != nil || before != f.digest):
+		f.noted(nil)
+	}
 }
 
 func (f *Files[T]) read() error {
@@ -99,7 +150,7 @@ func readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("is not a regular file")
 	}
 	file, err := os.Open(name)
 	if err != nil {
@@ -108,7 +159,7 @@ func readFile(name string) ([]byte, error) {
 	defer file.Close()
 	content, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err == nil && len(content) > maxFile {
-		err = fmt.Errorf("it is larger than %d bytes", maxFile)
+		err = fmt.Errorf("is larger than %d bytes", maxFile)
 	}
 	return content, err
 }

@@ -18,6 +18,7 @@ type rig struct {
 	parsed int
 	noted  []error
 	files  *Files[string]
+	group  Group
 }
 
 func start(t *testing.T) *rig {
@@ -25,7 +26,7 @@ func start(t *testing.T) *rig {
 	r.write(r.a, "1")
 	r.write(r.b, "2")
 	var err error
-	r.files, err = Open([]string{r.a, r.b}, r.join, func() time.Time { return r.at }, func(err error) { r.noted = append(r.noted, err) })
+	r.files, err = Open(&r.group, "both", []string{r.a, r.b}, r.join, func() time.Time { return r.at }, func(err error) { r.noted = append(r.noted, err) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func TestKeepsWhatItHadAndSaysWhatIsWrong(t *testing.T) {
 	if err := syscall.Mkfifo(r.b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.wants("1+2", "no regular file")
+	r.wants("1+2", "not a regular file")
 	if err := os.Remove(r.b); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,33 @@ func TestFollowsAClockThatJumpsBack(t *testing.T) {
 
 func TestSaysWhatIsWrongAtTheStart(t *testing.T) {
 	r := start(t)
-	if _, err := Open([]string{r.a, r.a + ".missing"}, r.join, time.Now, func(error) {}); err == nil || !strings.Contains(err.Error(), ".missing") {
+	if _, err := Open(nil, "", []string{r.a, r.a + ".missing"}, r.join, time.Now, func(error) {}); err == nil || !strings.Contains(err.Error(), ".missing") {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestGroupIsReadAtOnce: no second has to pass, and each says what came of it. What cannot be read
+// changes nothing.
+func TestGroupIsReadAtOnce(t *testing.T) {
+	r := start(t)
+	outcomes := func(want Outcome) {
+		t.Helper()
+		all := r.group.Again()
+		if len(all) != 1 || all[0].What != want.What || all[0].Changed != want.Changed || (all[0].Err == nil) != (want.Err == nil) {
+			t.Errorf("%+v, want %+v", all, want)
+		}
+	}
+	outcomes(Outcome{What: "both"})
+	r.write(r.a, "3")
+	outcomes(Outcome{What: "both", Changed: true})
+	r.write(r.a, "bad")
+	outcomes(Outcome{What: "both", Err: errors.New("it is bad")})
+	if got, err := r.files.Get(); got != "3+2" || err == nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	r.write(r.a, "3")
+	outcomes(Outcome{What: "both"})
+	if len(r.noted) != 3 {
+		t.Errorf("noted: %v", r.noted)
 	}
 }

@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"riskdex/internal/reread"
+
 	"cmp"
 	"errors"
 	"fmt"
@@ -23,6 +25,8 @@ type Config struct {
 	BasicFiles   []string // user:password
 	WebhookFiles []string // keys of Standard Webhooks, whsec_ and base64
 	HubFiles     []string // keys for X-Hub-Signature-256, as they are
+
+	Group *reread.Group // takes all files; may be nil
 }
 
 // Authenticator decides whose deliveries are accepted. It may be used concurrently.
@@ -57,7 +61,7 @@ type signature interface {
 // New returns an authenticator, or an error that says what in cfg or in its files cannot be
 // used.
 func New(cfg Config, now func() time.Time, log *slog.Logger) (*Authenticator, error) {
-	b := &builder{built: &Authenticator{now: now}, log: log}
+	b := &builder{built: &Authenticator{now: now}, log: log, group: cfg.Group}
 	b.address(cfg)
 	b.certificate(cfg)
 	b.authorization("bearer tokens", cfg.BearerFiles, bearerToken, bearerShown,

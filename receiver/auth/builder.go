@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+
+	"riskdex/internal/reread"
 )
 
 // builder makes an authenticator and gathers everything that is wrong with its settings.
 type builder struct {
 	built *Authenticator
 	log   *slog.Logger
+	group *reread.Group
 	asks  []string // what senders are told to show
 	errs  []error
 }
@@ -20,7 +23,7 @@ func open[T any](b *builder, what string, files []string, parse func([]byte) ([]
 	if len(files) == 0 {
 		return nil
 	}
-	s, err := openSecrets(what, files, parse, b.built.now, b.log)
+	s, err := openSecrets(b.group, what, files, parse, b.built.now, b.log)
 	if err != nil {
 		b.errs = append(b.errs, err)
 		return nil

@@ -27,7 +27,7 @@ func NewCredentials(cfg Config, now func() time.Time) (*Credentials, error) {
 	var errs []error
 	read := func(what string, files []string, one func(string) ([]byte, error)) (list [][]byte) {
 		if len(files) > 0 {
-			s, err := openSecrets(what, files, perLine(one), now, slog.New(slog.DiscardHandler))
+			s, err := openSecrets(nil, what, files, perLine(one), now, slog.New(slog.DiscardHandler))
 			if err != nil {
 				errs = append(errs, err)
 				return nil

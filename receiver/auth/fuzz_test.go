@@ -137,7 +137,7 @@ func fixed(f *testing.F, secret []byte) *secrets[[]byte] {
 		f.Fatal(err)
 	}
 	whole := func(content []byte) ([][]byte, error) { return [][]byte{content}, nil }
-	s, err := openSecrets("secrets", []string{name}, whole, func() time.Time { return signedAt }, slog.New(slog.DiscardHandler))
+	s, err := openSecrets(nil, "secrets", []string{name}, whole, func() time.Time { return signedAt }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		f.Fatal(err)
 	}

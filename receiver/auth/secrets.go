@@ -18,7 +18,7 @@ type secrets[T any] struct{ files *reread.Files[[]T] }
 
 // openSecrets reads files for the first time. what names them for people, such as "bearer
 // tokens". If one file cannot be used, it fails.
-func openSecrets[T any](what string, files []string, parse func(content []byte) ([]T, error), now func() time.Time, log *slog.Logger) (*secrets[T], error) {
+func openSecrets[T any](group *reread.Group, what string, files []string, parse func(content []byte) ([]T, error), now func() time.Time, log *slog.Logger) (*secrets[T], error) {
 	all := func(contents [][]byte) (list []T, err error) {
 		for i, content := range contents {
 			found, err := parse(content)
@@ -32,7 +32,7 @@ func openSecrets[T any](what string, files []string, parse func(content []byte) 
 		}
 		return list, nil
 	}
-	opened, err := reread.Open(files, all, now, func(err error) {
+	opened, err := reread.Open(group, what, files, all, now, func(err error) {
 		if err != nil {
 			log.Error("nobody is let in until the secrets can be read", "secrets", what, "error", err)
 		} else {

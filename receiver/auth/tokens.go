@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"riskdex/internal/reread"
+
 	"log/slog"
 	"time"
 )
@@ -10,9 +12,9 @@ import (
 type Tokens struct{ list *secrets[[]byte] }
 
 // OpenTokens reads the tokens in files, and reads them again when they change. what names them in
-// errors and in the log.
-func OpenTokens(what string, files []string, now func() time.Time, log *slog.Logger) (*Tokens, error) {
-	list, err := openSecrets(what, files, perLine(bearerToken), now, log)
+// errors and in the log. group takes the files; it may be nil.
+func OpenTokens(group *reread.Group, what string, files []string, now func() time.Time, log *slog.Logger) (*Tokens, error) {
+	list, err := openSecrets(group, what, files, perLine(bearerToken), now, log)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ func TestTokens(t *testing.T) {
 	now := signedAt
 	clock := func() time.Time { return now }
 	name := file(t, token+"\n"+otherToken)
-	tokens, err := OpenTokens("tokens", []string{name}, clock, slog.New(slog.DiscardHandler))
+	tokens, err := OpenTokens(nil, "tokens", []string{name}, clock, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func TestTokens(t *testing.T) {
 	if got, err := tokens.Allow(token); got || err == nil {
 		t.Errorf("without the file the token is accepted: %t, %v", got, err)
 	}
-	if _, err := OpenTokens("tokens", []string{name}, clock, slog.New(slog.DiscardHandler)); err == nil {
+	if _, err := OpenTokens(nil, "tokens", []string{name}, clock, slog.New(slog.DiscardHandler)); err == nil {
 		t.Error("Open succeeded without the file")
 	}
 }
