@@ -31,6 +31,7 @@ type guarded struct {
 	dir         string
 	auth        auth.Config
 	prefix      string
+	await       Await
 	clock       atomic.Int64 // Unix seconds; the journal reads it at any time
 	credentials *auth.Credentials
 	log         *bytes.Buffer
@@ -65,7 +66,7 @@ func (g *guarded) open() {
 		g.t.Fatal(err)
 	}
 	cfg := DefaultConfig()
-	cfg.MaxBody, cfg.Prefix = 1<<20, g.prefix
+	cfg.MaxBody, cfg.Prefix, cfg.Await = 1<<20, g.prefix, g.await
 	if cfg.Authenticator, err = auth.New(g.auth, now, log); err != nil {
 		g.t.Fatal(err)
 	}

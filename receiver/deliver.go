@@ -122,21 +122,27 @@ func (r *Receiver) accept(d *delivery, in contents, content []byte) {
 		r.log.DebugContext(ctx, "delivery accepted", "kind", d.kind, "method", d.method, "changes", result.accepted, "unknown", len(result.unknown),
 			"refused", result.refused.total, "first_id", stamps[0].ID, "delivery", result.name)
 	}
-	status, body := http.StatusAccepted, accepted{
+	body := accepted{
 		Accepted: result.accepted, Refused: result.refused.listed(), RefusedTotal: result.refused.total, Unknown: result.unknown,
 		Delivery: result.name,
 	}
-	d.reader.Close() // gives its memory back before a wait
-	if shown, waited := r.waits.wait(d, stamps); waited {
-		body.Searchable = &shown
-		if shown == result.accepted {
-			status = http.StatusOK
-		}
-	}
-	a := d.answered(status, "")
+	a := d.answered(r.settle(d, &body, stamps), "")
 	a.Accepted, a.Refused, a.Delivery = result.accepted, result.refused.total, result.name
 	r.answered(ctx, a)
-	writeJSON(d.w, status, "application/json", body)
+	writeJSON(d.w, a.Status, "application/json", body)
+}
+
+// settle waits for the search if the sender prefers that, and returns the status of the answer.
+// stamps are of what is accepted, or newer.
+func (r *Receiver) settle(d *delivery, body *accepted, stamps []report.Stamp) int {
+	d.reader.Close() // gives its memory back before a wait
+	if shown, waited := r.waits.wait(d, stamps); waited {
+		body.Searchable = new(min(shown, body.Accepted))
+		if *body.Searchable == body.Accepted {
+			return http.StatusOK
+		}
+	}
+	return http.StatusAccepted
 }
 
 // longestCall is how much is kept of the path of a call.

@@ -110,6 +110,7 @@ type reply struct {
 	Delivery string
 
 	RefusedTotal int `json:"refused_total"`
+	Searchable   *int
 	Unknown      []int
 }
 

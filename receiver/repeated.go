@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"riskdex/report"
 )
@@ -44,7 +45,9 @@ func (d *delivery) receipt(body []byte, o outcome) *report.Receipt {
 		fmt.Fprintf(digest, "%s %s %q\n", d.method, d.kind, d.pathID)
 	}
 	digest.Write(body)
-	return &report.Receipt{Sender: webhookSender, ID: d.signedID, Digest: digest.Sum(nil), Answer: o.text()}
+	return &report.Receipt{
+		Sender: webhookSender, ID: d.signedID, Digest: digest.Sum(nil), Answer: o.text(), Newest: preferredWait(d.req.Header) > 0,
+	}
 }
 
 func (o outcome) text() []byte {
@@ -60,7 +63,7 @@ func (o outcome) text() []byte {
 func (r *Receiver) repeated(d *delivery, list refusals, body []byte, err error) bool {
 	if first, ok := errors.AsType[*report.RepeatedError](err); ok {
 		r.log.InfoContext(d.req.Context(), "delivery repeated: answered as before", "kind", d.kind, "method", d.method, "id", shortened(d.pathID))
-		r.answerAgain(d, list, first.Answer)
+		r.answerAgain(d, list, first)
 		return true
 	}
 	if errors.Is(err, report.ErrIDReused) && d.signedID != "" {
@@ -74,9 +77,9 @@ func (r *Receiver) repeated(d *delivery, list refusals, body []byte, err error) 
 
 // answerAgain repeats the answer of a receipt. It lists the refused records if their number is
 // the same: the settings by which they are found may have changed since.
-func (r *Receiver) answerAgain(d *delivery, list refusals, receipt []byte) {
+func (r *Receiver) answerAgain(d *delivery, list refusals, first *report.RepeatedError) {
 	var o outcome
-	if err := json.Unmarshal(receipt, &o); err != nil {
+	if err := json.Unmarshal(first.Answer, &o); err != nil {
 		r.log.ErrorContext(d.req.Context(), "a receipt in the journal cannot be read", "error", err)
 	}
 	listed := []refused{}
@@ -84,8 +87,15 @@ func (r *Receiver) answerAgain(d *delivery, list refusals, receipt []byte) {
 		listed = list.listed()
 	}
 	if o.Status == 0 || o.Status == http.StatusAccepted {
-		r.answered(d.req.Context(), d.answered(http.StatusAccepted, "repeated"))
-		writeJSON(d.w, http.StatusAccepted, "application/json", accepted{Accepted: o.Accepted, Refused: listed, RefusedTotal: o.RefusedTotal, Unknown: o.Unknown, Delivery: o.Delivery})
+		body := accepted{Accepted: o.Accepted, Refused: listed, RefusedTotal: o.RefusedTotal, Unknown: o.Unknown, Delivery: o.Delivery}
+		stamps := first.Newest
+		if name, err := report.ParseDeliveryName(o.Delivery); err == nil {
+			// One that the first delivery has changed is as new as that, or its code has led elsewhere.
+			stamps = slices.DeleteFunc(stamps, func(s report.Stamp) bool { return 0 < s.Version && s.Version < name.First })
+		}
+		a := d.answered(r.settle(d, &body, stamps), "repeated")
+		r.answered(d.req.Context(), a)
+		writeJSON(d.w, a.Status, "application/json", body)
 		return
 	}
 	p := newProblem(o.Status, o.Reason, o.Detail)

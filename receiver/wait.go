@@ -69,11 +69,8 @@ func (w *waits) wait(d *delivery, stamps []report.Stamp) (shown int, waited bool
 	}
 	var expected []report.Stamp
 	for _, s := range stamps {
-		switch {
-		case s.Version > 0:
+		if s.Version > 0 || s.Effect == report.Unknown { // a document that is gone may still be found
 			expected = append(expected, s)
-		case s.Effect == report.Unknown: // a delete of nothing: searches show that already
-			shown++
 		}
 	}
 	if len(expected) > mostAwaited {
@@ -90,20 +87,19 @@ func (w *waits) wait(d *delivery, stamps []report.Stamp) (shown int, waited bool
 	ctx, cancel := context.WithTimeout(d.req.Context(), limit)
 	defer cancel()
 	defer context.AfterFunc(w.stopped, cancel)()
-	found := 0
 	if len(expected) > 0 {
-		found = w.await(ctx, d.kind, expected)
+		shown = w.await(ctx, d.kind, expected)
 	}
 	result := waitNot
 	switch {
-	case found == len(expected):
+	case shown == len(expected):
 		result = waitSearchable
 	case w.stopped.Err() != nil || d.req.Context().Err() != nil:
 		result = waitEnded
 	}
 	w.results.WithLabelValues(result).Inc()
 	d.w.Header().Set("Preference-Applied", fmt.Sprintf("wait=%d", int(limit.Seconds())))
-	return shown + found, true
+	return shown, true
 }
 
 // preferredWait returns how long the sender is ready to wait, at most longestWait; 0 if it does

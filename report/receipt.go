@@ -19,11 +19,19 @@ type Receipt struct {
 
 	// Answers, if not nil, makes Answer from what became of the changes.
 	Answers func([]Stamp) []byte
+
+	// Newest has a repeat told the newest versions of its documents. It is not kept.
+	Newest bool
 }
 
 // RepeatedError is returned for a delivery that was accepted before.
 type RepeatedError struct {
 	Answer []byte // to the first one
+
+	// Newest are the documents of the repeat with their newest versions, if Receipt.Newest asks
+	// for them, in the order of its changes. The version of one that is unknown is 0, with the
+	// Effect Unknown. Changes that name several cities are left out.
+	Newest []Stamp
 }
 
 func (*RepeatedError) Error() string { return "the delivery was accepted before" }

@@ -97,7 +97,11 @@ func TestWaitEndsWithTheRefresh(t *testing.T) {
 				t.Errorf("for two shown documents, one of them newer by now, Wait returned %d, want 2", n)
 			}
 			deleted := r.append(indexertest.Delete(report.Cities, "1"), indexertest.Delete(report.Cities, "2"))
-			r.shown(0, deleted)
+			again := r.append(indexertest.Delete(report.Cities, "1"), indexertest.Delete(report.Cities, "2"), indexertest.Delete(report.Cities, "never"))
+			if again[0].Effect != report.Unknown {
+				t.Fatalf("the second deletes are stamped %+v", again)
+			}
+			r.shown(0, append(deleted, again...))
 			if n := r.waiter().Wait(t.Context(), report.Cities, first); n != 2 {
 				t.Errorf("for two documents that were shown and then deleted, Wait returned %d, want 2", n)
 			}

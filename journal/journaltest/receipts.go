@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ var receiptTests = []test{
 	{"a delivery that was not accepted leaves no receipt", testReceiptOfFailure},
 	{"of many repeats at once, one takes effect", testReceiptConcurrent},
 	{"a receipt must name its delivery", testReceiptInvalid},
+	{"a repeat is told the newest versions of its documents", testReceiptNewest},
 }
 
 func receipt(id, digest string) *report.Receipt {
@@ -66,6 +68,28 @@ func testReceiptOnce(t *testing.T, h *harness) {
 	}
 	repeated(t, h.appendWith(&report.Receipt{Sender: "s", ID: "no answer", Digest: []byte("1")}, "next"), "")
 	h.expect(t, report.Advisories, "index=6 superseded=5 pending=1")
+}
+
+func testReceiptNewest(t *testing.T, h *harness) {
+	d := report.Delivery{Receipt: receipt("a", "1"), Changes: []report.Change{
+		city("LON", "", "x"), city("2", "", "x"), remove(report.Cities, "never"), city("2", "", "y"),
+	}}
+	h.append(t, city("1", "LON", "x"))
+	if _, err := h.Append(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	newer := h.append(t, city("1", "LON", "newer"), remove(report.Cities, "2"))
+	_, err := h.Append(t.Context(), d)
+	if again, ok := errors.AsType[*report.RepeatedError](err); !ok || again.Newest != nil {
+		t.Errorf("a repeat that does not ask for it returned %v, %+v", err, again)
+	}
+	d.Receipt.Newest = true
+	_, err = h.Append(t.Context(), d)
+	again, ok := errors.AsType[*report.RepeatedError](err)
+	unknown := report.Stamp{Key: report.Key{Kind: report.Cities, ID: "never"}, Effect: report.Unknown}
+	if want := []report.Stamp{newer[0], newer[1], unknown, newer[1]}; !ok || !slices.Equal(again.Newest, want) {
+		t.Errorf("the repeat returned %v, %+v, want %+v", err, again, want)
+	}
 }
 
 func testReceiptRestart(t *testing.T, h *harness) {

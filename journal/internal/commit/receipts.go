@@ -2,6 +2,7 @@ package commit
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"riskdex/report"
@@ -13,7 +14,8 @@ const ReceiptsDropped = 16
 
 // repeats returns in before why a delivery must not be accepted: there is a receipt of its
 // id already.
-func (tx *Transaction) repeats(r *report.Receipt) (before, err error) {
+func (tx *Transaction) repeats(d report.Delivery) (before, err error) {
+	r := d.Receipt
 	if r == nil {
 		return nil, nil
 	}
@@ -23,11 +25,32 @@ func (tx *Transaction) repeats(r *report.Receipt) (before, err error) {
 	case err != nil:
 		return nil, fmt.Errorf("look for the receipt of the delivery %q: %w", r.ID, err)
 	case bytes.Equal(digest, r.Digest):
-		return &report.RepeatedError{Answer: answer}, nil
+		newest, err := tx.newest(d)
+		return &report.RepeatedError{Answer: answer, Newest: newest}, err
 	case digest != nil:
 		return report.ErrIDReused, nil
 	}
 	return nil, nil
+}
+
+// newest returns what Receipt.Newest asks for.
+func (tx *Transaction) newest(d report.Delivery) (stamps []report.Stamp, err error) {
+	if !d.Receipt.Newest {
+		return nil, nil
+	}
+	for _, c := range d.Changes {
+		key, row, err := tx.resolve(c)
+		switch {
+		case errors.Is(err, report.ErrAmbiguous):
+		case err != nil:
+			return nil, fmt.Errorf("look for %s %q of a repeated delivery: %w", c.Kind, c.ID, err)
+		case row == nil:
+			stamps = append(stamps, report.Stamp{Key: key, Effect: report.Unknown})
+		default:
+			stamps = append(stamps, report.Stamp{Key: key, Version: row.Version})
+		}
+	}
+	return stamps, nil
 }
 
 // receive keeps the receipt of a delivery, if it has one. It is called once the stamps of its

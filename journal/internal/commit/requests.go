@@ -92,7 +92,7 @@ func (j *Requests) Append(ctx context.Context, d report.Delivery) ([]report.Stam
 	var before error // a repeat, or refused for lack of space
 	err := j.queue.Do(ctx, &Request{Gone: d.Gone, Keys: keys, Versions: len(d.Changes) + len(d.Refusals), Bytes: size, Size: len(d.Changes) + len(d.Refusals), Scope: NewScope(d), Sync: true, Quota: quota, Run: func(tx *Transaction) (err error) {
 		// A repeat is no error of the transaction, which others share.
-		if before, err = tx.repeats(d.Receipt); before != nil || err != nil {
+		if before, err = tx.repeats(d); before != nil || err != nil {
 			return err
 		}
 		d := d
