@@ -81,7 +81,7 @@ func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(clientTimeout))
 	if err != nil {
 		p := f.problem(err)
-		if p.Status == http.StatusInternalServerError && r.Context().Err() == nil {
+		if _, ours := errors.AsType[*Problem](err); !ours && p.Status == http.StatusServiceUnavailable && r.Context().Err() == nil {
 			f.log.ErrorContext(r.Context(), "the feed of changes failed", "error", err)
 		}
 		writeProblem(w, p)

@@ -140,6 +140,9 @@ func (p *page) write(w http.ResponseWriter, status int, name string, v view) {
 		return
 	}
 	h := w.Header()
+	if status == http.StatusServiceUnavailable {
+		h.Set("Retry-After", retryAfter)
+	}
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -27,7 +26,8 @@ func notFound(detail string) *Problem {
 	return &Problem{Status: http.StatusNotFound, Detail: detail}
 }
 
-// problemOf turns any error into an answer.
+// problemOf turns any error into an answer. One that is not known is of the journal or of
+// Elasticsearch, and may pass.
 func problemOf(err error) *Problem {
 	var p *Problem
 	var refused interface {
@@ -45,13 +45,18 @@ func problemOf(err error) *Problem {
 			Detail: "The edited body is larger than a delivery may be. Let the operator raise --max-body."}
 	case errors.Is(err, report.ErrNotFound):
 		return notFound("It is not there, or no longer: it was retried, dropped or dropped out, or a newer delivery has taken its place.")
-	case errors.Is(err, report.ErrNoRoom), errors.Is(err, context.DeadlineExceeded):
-		return &Problem{Status: http.StatusServiceUnavailable, Detail: err.Error()}
 	}
-	return &Problem{Status: http.StatusInternalServerError, Detail: err.Error()}
+	return &Problem{Status: http.StatusServiceUnavailable, Detail: err.Error()}
 }
 
+// retryAfter is how many seconds a client should wait before it repeats a call that cannot be
+// answered now.
+const retryAfter = "5"
+
 func writeProblem(w http.ResponseWriter, p *Problem) {
+	if p.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", retryAfter)
+	}
 	complete := *p
 	complete.Title = http.StatusText(p.Status)
 	writeJSON(w, p.Status, "application/problem+json", complete)

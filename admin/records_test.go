@@ -115,7 +115,7 @@ func TestExportThatFailsIsBrokenOff(t *testing.T) {
 		text, err := io.ReadAll(res.Body)
 		return res.StatusCode, string(text), err
 	}
-	if status, text, err := get("kind=cities"); status != 500 || !strings.Contains(text, "a page is damaged") || err != nil {
+	if status, text, err := get("kind=cities"); status != 503 || !strings.Contains(text, "a page is damaged") || err != nil {
 		t.Errorf("before anything was written: %d %s, %v", status, text, err)
 	}
 	failure = report.ErrSnapshotTooOld
