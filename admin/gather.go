@@ -39,7 +39,7 @@ func (s *statuses) now(ctx context.Context) Status {
 	at := s.Status.Now()
 	st := Status{
 		At: at.UTC(), StartedAt: s.Status.Started.UTC(), Process: s.Status.Process, Line: s.Status.Line, Follows: s.Status.Follows, Processes: []string{}, Accepting: true, ElasticsearchUp: s.Health.ElasticsearchUp(),
-		Kinds: []KindStatus{}, Waiting: []report.Waiting{}, Rebuilds: []report.Rebuild{}, Deliveries: []report.Answered{}, Dead: []DeadLetter{}, Refused: []Refusal{},
+		Kinds: []KindStatus{}, Waiting: []report.Waiting{}, WrongAliases: []report.WrongAlias{}, Rebuilds: []report.Rebuild{}, Deliveries: []report.Answered{}, Dead: []DeadLetter{}, Refused: []Refusal{},
 	}
 	ev := evidence{backupEvery: s.Status.BackupEvery, incomplete: map[report.Kind]bool{}, newest: map[report.Kind]time.Time{}, refusedDocuments: map[report.Kind]int{}, refused: map[report.Kind]report.Refusal{}}
 	if err := s.Health.CanAccept(); err != nil {
@@ -47,6 +47,9 @@ func (s *statuses) now(ctx context.Context) Status {
 	}
 	if s.Status.Waiting != nil {
 		st.Waiting = append(st.Waiting, s.Status.Waiting()...)
+	}
+	if s.Status.WrongAliases != nil {
+		st.WrongAliases = append(st.WrongAliases, s.Status.WrongAliases()...)
 	}
 	if s.Status.SearchFails != nil {
 		if since, err := s.Status.SearchFails(); err != nil {

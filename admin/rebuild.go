@@ -29,6 +29,7 @@ const (
 	ReasonSwapping      = "swapping"       // it is too late to stop the rebuild
 	ReasonHeldElsewhere = "held_elsewhere" // another process has locked that kind
 
+	ReasonAlias          = "alias_wrong"     // no index is known to be the one to replace
 	ReasonAnotherJournal = "another_journal" // another journal fills the index; take_over=true takes it over
 )
 

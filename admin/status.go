@@ -12,8 +12,8 @@ import (
 // /api/status answers and riskdex status prints.
 //
 // What comes from the journal is the same from every process that shares it. Only
-// StartedAt, Accepting, ElasticsearchUp, SearchFails, Waiting, Rebuilds and Deliveries, and
-// the troubles that follow from them, are about the process that is asked. The History of
+// StartedAt, Accepting, ElasticsearchUp, SearchFails, Waiting, WrongAliases, Rebuilds and Deliveries,
+// and the troubles that follow from them, are about the process that is asked. The History of
 // kinds begins with its start.
 type Status struct {
 	At        time.Time `json:"at"`
@@ -43,11 +43,12 @@ type Status struct {
 	// that search is answered.
 	SearchFails *SearchFailure `json:"search_fails,omitempty"`
 
-	Waiting    []report.Waiting  `json:"waiting"`
-	Rebuilds   []report.Rebuild  `json:"rebuilds"`
-	Deliveries []report.Answered `json:"deliveries"`   // the last ones, newest first
-	Dead       []DeadLetter      `json:"dead_letters"` // some of them, without bodies
-	Refused    []Refusal         `json:"refused"`      // the newest that are kept, without bodies
+	Waiting      []report.Waiting    `json:"waiting"`
+	WrongAliases []report.WrongAlias `json:"wrong_aliases"` // that apps search
+	Rebuilds     []report.Rebuild    `json:"rebuilds"`
+	Deliveries   []report.Answered   `json:"deliveries"`   // the last ones, newest first
+	Dead         []DeadLetter        `json:"dead_letters"` // some of them, without bodies
+	Refused      []Refusal           `json:"refused"`      // the newest that are kept, without bodies
 
 	DeadTotal    int `json:"dead_letters_total"`
 	RefusedTotal int `json:"refused_total"` // kept
@@ -174,6 +175,8 @@ type StatusParts struct {
 	Journal Journal
 	Index   Index
 	Waiting func() []report.Waiting
+	// WrongAliases returns what is wrong with the aliases that apps search.
+	WrongAliases func() []report.WrongAlias
 	// SearchFails returns since when the search that apps make has failed, and why. The error
 	// is nil if that search is answered.
 	SearchFails func() (since time.Time, err error)

@@ -50,6 +50,7 @@ const (
 	TroubleElasticsearch  = "elasticsearch_away"
 	TroubleSearch         = "search_fails"
 	TroubleAnotherJournal = "another_journal"
+	TroubleAlias          = "alias_wrong"
 	TroubleLacking        = "journal_lacks_documents"
 	TroubleHeld           = "index_held"
 	TroubleIncomplete     = "index_incomplete"
@@ -130,7 +131,7 @@ var causes = []Cause{
 	{
 		TroubleSearch, Critical, lookEvery + 10*time.Second, // the longest time of a search
 		"Search fails for apps, since {time}: {error}.",
-		"Fix the reason: open a closed index (`POST /INDEX/_open`), or bring back the node of a missing shard. " +
+		"Fix the other troubles. If there are none, fix the reason, such as by bringing back the node of a missing shard. " +
 			"riskdex itself makes a lost index or alias again.",
 		"RiskdexSearchFails",
 	},
@@ -141,6 +142,12 @@ var causes = []Cause{
 			"If two riskdex are to run side by side: give this one another `--index-prefix`. " +
 			"If this journal is to fill the indices from now on: `riskdex rebuild --take-over`.",
 		"RiskdexIndexHeld",
+	},
+	{
+		TroubleAlias, Critical, lookEvery,
+		"Apps that search {kind} do not find what the journal has: {what the alias leads to}. riskdex goes on filling its own index.",
+		"{the request to Elasticsearch that puts it right}",
+		"RiskdexAliasWrong",
 	},
 	{
 		TroubleLacking, Critical, 30 * time.Second,
@@ -251,7 +258,6 @@ var held = map[string]struct{ is, remedy string }{
 	"index_blocked":    {"it is blocked", "Make room on Elasticsearch's disk if it is past its flood-stage watermark, and set `index.blocks.read_only_allow_delete` to null; remove any other block likewise"},
 	"index_closed":     {"it is closed", "Open it: `POST /INDEX/_open`"},
 	"index_missing":    {"it is gone", "Let riskdex make it again: it may lack the privilege"},
-	"no_write_index":   {"the alias points to several indices", "Make one of them the write index, or the only one"},
 	"field_limit":      {"it has too many fields", "Raise `index.mapping.total_fields.limit`, or `riskdex rebuild KIND`"},
 	"unauthorized":     {"Elasticsearch does not allow riskdex to", "Give riskdex the right credentials, or their user the privileges that it needs"},
 	"pipeline_missing": {"it names an ingest pipeline that does not exist", "Make that pipeline again; or remove it from the settings of the index: set `index.default_pipeline` or `index.final_pipeline`, whichever names it, to null"},
@@ -317,6 +323,11 @@ type evidence struct {
 	log         logsink.State
 }
 
+// counts reports whether what a search finds of a kind says something about its index.
+func (st Status) counts(kind report.Kind) bool {
+	return st.ElasticsearchUp && !slices.ContainsFunc(st.WrongAliases, func(w report.WrongAlias) bool { return w.Kind == kind })
+}
+
 // troublesOf returns the troubles of a status, worst first.
 func troublesOf(st Status, ev evidence) []Trouble {
 	all := troubles{}
@@ -324,6 +335,9 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		all.add(TroubleJournal, "", "error", ev.unreadable.Error())
 	}
 	for _, l := range ev.lacking {
+		if !st.counts(l.Kind) {
+			continue
+		}
 		all.add(TroubleLacking, l.Kind, "kind", string(l.Kind), "known", fmt.Sprint(l.Known), "indexed", fmt.Sprint(l.Indexed))
 	}
 	if !st.Accepting {
@@ -344,13 +358,17 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	if foreign := foreignIndices(st.Waiting); len(foreign) > 0 {
 		all.add(TroubleAnotherJournal, "", "indices", foreign[0]+more(foreign[1:]))
 	}
+	for _, w := range st.WrongAliases {
+		all.add(TroubleAlias, w.Kind, "kind", string(w.Kind), "what the alias leads to", w.Detail, "the request to Elasticsearch that puts it right", w.Remedy)
+	}
 	for _, w := range st.Waiting {
-		if w.Paused && w.Reason != ReasonAnotherJournal {
+		if w.Paused && w.Reason != ReasonAnotherJournal && w.Reason != TroubleAlias {
 			known := held[w.Reason]
 			all.add(TroubleHeld, w.Kind, "index", w.Index, "reason", heldReason(w, known.is), "what to do, by reason", heldRemedy(w, known.remedy))
 		}
 	}
-	if p := ev.probe; p != nil && p.Unsearchable > LagBound && st.ElasticsearchUp && st.Accepting && !slices.Contains(foreignIndices(st.Waiting), p.Index) {
+	if p := ev.probe; p != nil && p.Unsearchable > LagBound && st.counts(report.Probe) && st.Accepting &&
+		!slices.Contains(foreignIndices(st.Waiting), p.Index) {
 		all.add(TroubleNotSearchable, "", "time", p.Unsearchable.Round(time.Second).String(), "probe index", p.Index)
 	}
 	if p := ev.probe; p != nil && p.Clock != 0 {
@@ -361,10 +379,10 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		all.add(TroubleClockDiffers, "", "how", how)
 	}
 	for _, k := range st.Kinds {
-		if st.ElasticsearchUp && ev.incomplete[k.Kind] {
+		if st.counts(k.Kind) && ev.incomplete[k.Kind] {
 			all.add(TroubleIncomplete, k.Kind, "kind", string(k.Kind), "number", documents(k.Resending), "found", fmt.Sprint(*k.Documents))
 		}
-		if n := ev.missing[k.Kind]; n > 0 && st.ElasticsearchUp {
+		if n := ev.missing[k.Kind]; n > 0 && st.counts(k.Kind) {
 			repair := "verify --repair"
 			if st.Follows != "" {
 				repair = "rebuild" // it has no journal to verify with

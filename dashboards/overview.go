@@ -73,11 +73,12 @@ func overview() row {
 		},
 		{
 			id: 405, title: "Held indices", shape: timeline, unit: "none", width: 8, height: 8,
-			description: "Indices that cannot be written to until someone changes something, and why. Everything for them waits in the journal; other kinds go on.",
-			queries:     []query{{`max by (index, reason) (riskdex_held{@index}) and on (index, reason) max by (index, reason) (max_over_time(riskdex_held{@index}[$__range] @ end())) == 1`, "{{index}}: {{reason}}"}},
-			limits:      []limit{{1, bad}},
-			states:      []state{{"0", "free", good}, {"1", "held", bad}},
-			alerts:      []string{"RiskdexIndexHeld"},
+			description: "Indices that cannot be written to until someone changes something, and why. Everything for them waits in the journal; other kinds go on. `alias_wrong`: apps search something else.",
+			queries: []query{{`max by (index, reason) (riskdex_held{@index}) and on (index, reason) max by (index, reason) (max_over_time(riskdex_held{@index}[$__range] @ end())) == 1`, "{{index}}: {{reason}}"},
+				{`max by (kind) (riskdex_alias_wrong{@kind}) and on (kind) max by (kind) (max_over_time(riskdex_alias_wrong{@kind}[$__range] @ end())) == 1`, "{{kind}}: alias_wrong"}},
+			limits: []limit{{1, bad}},
+			states: []state{{"0", "free", good}, {"1", "held", bad}},
+			alerts: []string{"RiskdexIndexHeld", "RiskdexAliasWrong"},
 		},
 		{
 			id: 201, title: "Lag by kind", shape: lines, unit: "s", width: 8,

@@ -70,7 +70,6 @@ const (
 	ReasonBlocked      = "index_blocked"
 	ReasonMissing      = "index_missing"
 	ReasonClosed       = "index_closed"
-	ReasonNoWriteIndex = "no_write_index"
 	ReasonFieldLimit   = "field_limit"
 	ReasonUnauthorized = "unauthorized"
 	ReasonRequest      = "request_refused"
@@ -81,14 +80,17 @@ const (
 
 	// ReasonAnotherJournal: the index is filled from another journal.
 	ReasonAnotherJournal = "another_journal"
+	// ReasonAlias: the alias that apps search leads elsewhere, and no index is known to be the one
+	// to write to.
+	ReasonAlias = "alias_wrong"
 )
 
 // Reasons returns all reasons that Classify and ClassifyError return.
 func Reasons() []string {
 	return []string{
 		ReasonUnreachable, ReasonOverloaded, ReasonUnavailable, ReasonBlocked, ReasonMissing, ReasonClosed,
-		ReasonNoWriteIndex, ReasonFieldLimit, ReasonUnauthorized, ReasonRequest, ReasonPipeline, ReasonTooLarge,
-		ReasonDocument, ReasonUnknown, ReasonAnotherJournal,
+		ReasonFieldLimit, ReasonUnauthorized, ReasonRequest, ReasonPipeline, ReasonTooLarge,
+		ReasonDocument, ReasonUnknown, ReasonAnotherJournal, ReasonAlias,
 	}
 }
 
@@ -97,6 +99,9 @@ func Reasons() []string {
 func ClassifyError(err error) (Verdict, string, Answer) {
 	if errors.Is(err, report.ErrAnotherJournal) {
 		return Pause, ReasonAnotherJournal, Answer{Level: LevelRequest, Detail: err.Error()}
+	}
+	if wrong, ok := errors.AsType[*report.WrongAlias](err); ok {
+		return Pause, ReasonAlias, Answer{Level: LevelRequest, Detail: wrong.Error()}
 	}
 	a := AnswerOf(err)
 	a.Detail = err.Error() // including what was tried
@@ -178,8 +183,6 @@ func decideByType(a Answer) (Verdict, string, bool) {
 		return Retry, ReasonOverloaded, true
 	}
 	switch {
-	case strings.Contains(a.Detail, "no write index is defined for alias"):
-		return Pause, ReasonNoWriteIndex, true
 	case strings.HasPrefix(a.Detail, "pipeline with id ["):
 		// The ingest pipeline of the index is missing. The status is 400, which would
 		// otherwise make every document a dead letter.

@@ -32,7 +32,6 @@ func TestClassify(t *testing.T) {
 		"missing index":            {Answer{LevelItem, 404, "index_not_found_exception", "no such index", report.Index}, Pause, ReasonMissing},
 		"missing index, whole":     {Answer{LevelRequest, 404, "index_not_found_exception", "no such index", ""}, Pause, ReasonMissing},
 		"closed index":             {Answer{LevelItem, 400, "index_closed_exception", "closed", report.Index}, Pause, ReasonClosed},
-		"no write index":           {Answer{LevelItem, 400, "illegal_argument_exception", "no write index is defined for alias [cities]", report.Index}, Pause, ReasonNoWriteIndex},
 		"too many fields":          {Answer{LevelItem, 400, "document_parsing_exception", "Limit of total fields [1000] has been exceeded", report.Index}, Pause, ReasonFieldLimit},
 		"missing pipeline":         {Answer{LevelItem, 400, "illegal_argument_exception", "pipeline with id [not-there] does not exist", report.Index}, Pause, ReasonPipeline},
 		"not allowed":              {Answer{LevelItem, 403, "security_exception", "", report.Index}, Pause, ReasonUnauthorized},

@@ -149,7 +149,6 @@ func rows() map[string]asked {
 		"no alias":               {verdict: "pause", reason: "index_missing"},
 		"index in place of it":   {setup: []string{`PUT /%s {}`}, verdict: "pause", reason: "index_missing"},
 		"no index, none guessed": {query: "timeout=20s", setup: []string{`PUT /_cluster/settings {"persistent":{"action.auto_create_index":"false"}}`}, undo: []string{`PUT /_cluster/settings {"persistent":{"action.auto_create_index":null}}`}, verdict: "pause", reason: "index_missing"},
-		"no write index":         {setup: []string{`PUT /%s-v1 {"aliases":{"%s":{}}}`, `PUT /%s-v2 {"aliases":{"%s":{}}}`}, verdict: "pause", reason: "no_write_index"},
 		"too many fields":        {setup: []string{alone(`,"mapping.total_fields.limit":2`, dynamic)}, doc: `{"a":1,"b":2,"c":3}`, verdict: "pause", reason: "field_limit"},
 		"missing pipeline":       {setup: []string{alone(`,"default_pipeline":"not-there"`, off)}, verdict: "pause", reason: "pipeline_missing"},
 		"missing last pipeline":  {setup: []string{alone(`,"final_pipeline":"not-there"`, off)}, verdict: "pause", reason: "pipeline_missing"},

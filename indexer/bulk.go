@@ -15,15 +15,9 @@ import (
 // shardTimeout is how long Elasticsearch waits for a shard before it answers 503 for an item.
 const shardTimeout = 20 * time.Second
 
-// destination is where a bulk goes.
-type destination struct {
-	name  string
-	alias bool // it must be an alias: never make an index of that name
-}
-
-// bulk sends the documents of changes of one kind in one request. It returns the answer to
-// each, in order, and the index that they went to. An error is about the bulk as a whole.
-func (x *Indexer) bulk(ctx context.Context, to destination, batch []prepared) (items []elastic.Answer, index string, err error) {
+// bulk sends the documents of changes of one kind to an index, in one request. It returns the
+// answer to each, in order. An error is about the bulk as a whole.
+func (x *Indexer) bulk(ctx context.Context, to string, batch []prepared) (items []elastic.Answer, err error) {
 	size := 0
 	for _, p := range batch {
 		size += len(p.lines)
@@ -33,45 +27,41 @@ func (x *Indexer) bulk(ctx context.Context, to destination, batch []prepared) (i
 		body = append(body, p.lines...)
 	}
 	text, err := x.client.Ask(ctx, esapi.BulkRequest{
-		Index: to.name, Body: bytes.NewReader(body), RequireAlias: &to.alias, Timeout: shardTimeout,
-		FilterPath: []string{"items.*._index", "items.*._id", "items.*.status", "items.*.error.type", "items.*.error.reason", "error.type", "error.reason", "status"},
+		Index: to, Body: bytes.NewReader(body), Timeout: shardTimeout,
+		FilterPath: []string{"items.*._id", "items.*.status", "items.*.error.type", "items.*.error.reason", "error.type", "error.reason", "status"},
 	})
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	return itemAnswers(text, batch)
 }
 
-// itemAnswers parses the answer to every item by position, and the index that they were written
-// to. If the items do not match the changes one to one, it returns an error, since nothing is
+// itemAnswers parses the answer to every item by position. If the items do not match the changes one to one, it returns an error, since nothing is
 // certain about any of them then.
-func itemAnswers(text []byte, batch []prepared) (answers []elastic.Answer, index string, err error) {
+func itemAnswers(text []byte, batch []prepared) (answers []elastic.Answer, err error) {
 	var body struct {
 		Items []map[string]struct {
-			Index  string              `json:"_index"`
 			ID     string              `json:"_id"`
 			Status int                 `json:"status"`
 			Error  *elastic.ErrorCause `json:"error"`
 		} `json:"items"`
 	}
 	if err := json.Unmarshal(text, &body); err != nil {
-		return nil, "", fmt.Errorf("the answer to a bulk of %d cannot be read: %w", len(batch), err)
+		return nil, fmt.Errorf("the answer to a bulk of %d cannot be read: %w", len(batch), err)
 	}
 	if len(body.Items) != len(batch) {
-		return nil, "", fmt.Errorf("the answer to a bulk of %d has %d items", len(batch), len(body.Items))
+		return nil, fmt.Errorf("the answer to a bulk of %d has %d items", len(batch), len(body.Items))
 	}
 	answers = make([]elastic.Answer, len(batch))
 	for i, actions := range body.Items {
 		got, ok := actions[string(batch[i].change.Op)]
 		if !ok || got.ID != string(batch[i].change.ID) {
-			return nil, "", fmt.Errorf("item %d of the answer to a bulk is not for the change that was sent there", i)
+			return nil, fmt.Errorf("item %d of the answer to a bulk is not for the change that was sent there", i)
 		}
 		answers[i] = elastic.Answer{Level: elastic.LevelItem, Status: got.Status, Op: batch[i].change.Op}
-		if got.Error == nil {
-			index = got.Index // of a write that was refused it may be the alias
-		} else {
+		if got.Error != nil {
 			answers[i].ErrorType, answers[i].Detail = got.Error.Type, got.Error.Reason
 		}
 	}
-	return answers, index, nil
+	return answers, nil
 }

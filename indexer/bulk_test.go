@@ -32,7 +32,7 @@ func TestItemAnswers(t *testing.T) {
 		"something else":  {`[1,2]`, nil},
 		"an item of null": {`{"items":[null,null]}`, nil},
 	} {
-		got, _, err := itemAnswers([]byte(c.text), batch)
+		got, err := itemAnswers([]byte(c.text), batch)
 		if (err == nil) != (c.want != nil) || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, %v; want %v", name, got, err, c.want)
 		}

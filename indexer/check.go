@@ -71,8 +71,8 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 			return x.cannotClaim(parent, t.kind, err)
 		}
 	}
-	if !t.known {
-		found, err := x.findLeftovers(ctx, t)
+	if !t.known || out.resent {
+		found, err := x.findLeftovers(ctx, t.kind, !t.mappingCompared || out.resent)
 		if err != nil {
 			out.checked, out.trouble = false, x.checkTrouble(t.kind, err)
 			return out
@@ -106,8 +106,9 @@ func (x *Indexer) resendIfMoved(ctx context.Context, kind report.Kind, place str
 	return nil
 }
 
-// locateIndex returns the index behind the alias. During a take-over that may be another
-// journal's; out.ownedByOther says so.
+// locateIndex returns the index that apps are to search. During a take-over that may be another
+// journal's; out.ownedByOther says so. What is wrong with the alias keeps nobody from writing to
+// that index, if it is known: out.wrong says so.
 func (x *Indexer) locateIndex(ctx context.Context, t task, resend func(context.Context) error, out *outcome) (index string, err error) {
 	if t.takeOver && t.target != nil {
 		index, err = x.indices.CheckTakeOver(ctx, t.kind, t.target.index)
@@ -119,6 +120,11 @@ func (x *Indexer) locateIndex(ctx context.Context, t task, resend func(context.C
 	index, err = x.indices.Ensure(ctx, t.kind, resend)
 	if t.takeOver && errors.Is(err, report.ErrAnotherJournal) {
 		out.ownedByOther, err = new(judgeError(err)), nil
+	}
+	if wrong, is := errors.AsType[*report.WrongAlias](err); is {
+		if out.wrong = wrong; index != "" {
+			err = nil
+		}
 	}
 	return index, err
 }
@@ -159,17 +165,18 @@ type found struct {
 	old        []string
 }
 
-// findLeftovers returns what earlier runs have left to do. It compares the mapping at the start
-// only: otherwise two processes of different versions would keep rebuilding each other's index.
-func (x *Indexer) findLeftovers(ctx context.Context, t task) (*found, error) {
+// findLeftovers returns what earlier runs have left to do. It compares the mapping at the start,
+// and of an index that was not known before, only: otherwise two processes of different versions
+// would keep rebuilding each other's index.
+func (x *Indexer) findLeftovers(ctx context.Context, kind report.Kind, compare bool) (*found, error) {
 	var f found
-	unfinished, old, err := x.indices.Leftovers(ctx, t.kind)
+	unfinished, old, err := x.indices.Leftovers(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
 	f.unfinished, f.old = len(unfinished) > 0, old
-	if !t.mappingCompared {
-		f.changed, err = x.indices.MappingChanged(ctx, t.kind)
+	if compare {
+		f.changed, err = x.indices.MappingChanged(ctx, kind)
 	}
 	return &f, err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -53,6 +54,8 @@ func (d *dispatcher) execute(c command) error {
 			err = l.stopRebuild(time.Now())
 		case reasonOf(l.trouble) == reasonElsewhere:
 			err = report.ErrKindLocked
+		case reasonOf(l.trouble) == elastic.ReasonAlias:
+			err = l.wrong
 		case l.ownedByOther() && !c.takeOver && !l.rebuild.active():
 			err = fmt.Errorf("%w: %s", report.ErrAnotherJournal, l.trouble.answer.Detail)
 		default:

@@ -191,11 +191,12 @@ func (d *dispatcher) note(e event) {
 	if l != d.probe {
 		d.busy--
 	}
-	was := l.trouble
+	was, wasWrong := l.trouble, l.wrong
 	now := time.Now()
 	if l.end(e.task, e.out, now, d.cfg) {
 		d.report(trace.ContextWithRemoteSpanContext(context.Background(), e.out.bulk), l, was)
 	}
+	d.reportAlias(l, wasWrong)
 	if e.out.found != nil {
 		l.noteFound(e.out.found, d.newBackOff, now, d.cfg)
 	}
@@ -223,6 +224,19 @@ func (d *dispatcher) report(ctx context.Context, l *lane, was *judgement) {
 	default:
 		d.log.WarnContext(ctx, "index waits: everything is kept, and tried again until it gets through", "index", index,
 			"reason", l.trouble.reason, "error_type", l.trouble.answer.ErrorType, "detail", l.trouble.answer.Detail)
+	}
+}
+
+// reportAlias logs and measures whether the alias that apps search is right.
+func (d *dispatcher) reportAlias(l *lane, was *report.WrongAlias) {
+	d.status.setWrong(l.kind, l.wrong)
+	d.metrics.showAlias(l.kind, l.wrong != nil)
+	switch {
+	case l.wrong != nil && (was == nil || *was != *l.wrong):
+		d.log.Error("the alias that apps search is wrong; its index is kept up to date meanwhile",
+			"alias", l.wrong.Alias, "detail", l.wrong.Detail, "remedy", l.wrong.Remedy)
+	case l.wrong == nil && was != nil:
+		d.log.Info("the alias that apps search is right again", "alias", was.Alias)
 	}
 }
 

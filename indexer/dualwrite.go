@@ -36,18 +36,18 @@ func (t *target) reminds(c report.Change) bool {
 	return c.Op == report.Delete && !t.only && !t.reminded.IsZero() && !c.AcceptedAt.Before(t.reminded)
 }
 
-// dualWrite sends live changes to the alias and then to the new index, and documents that are
-// sent again to the new one only. A change is settled when both have it. The alias gets reminders
-// of deletes as well; whether it takes them does not matter, so that an index which takes nothing
+// dualWrite sends live changes to the index that apps search and then to the new one, and documents
+// that are sent again to the new one only. A change is settled when both have it. The first one gets
+// reminders of deletes as well; whether it takes them does not matter, so that an index which takes nothing
 // can be replaced. The two bulks go out one after the other and from the same lines, so they take
 // no more memory than one.
 func (x *Indexer) dualWrite(ctx context.Context, t task, batch []prepared, out *outcome, tell progress) []judgement {
 	forAlias := func(i int) bool { return t.target.isForAlias(batch[i].change) }
-	shown, index := x.sendSome(ctx, t.kind, destination{x.indices.Alias(t.kind), true}, batch, func(i int) bool {
+	shown := x.sendSome(ctx, t.kind, t.index, batch, func(i int) bool {
 		return forAlias(i) || t.target.reminds(batch[i].change)
 	})
-	x.resolveConflicts(ctx, x.indices.Alias(t.kind), batch, shown)
-	x.confirm(ctx, x.indices.Alias(t.kind), batch, shown)
+	x.resolveConflicts(ctx, t.index, batch, shown)
+	x.confirm(ctx, t.index, batch, shown)
 	for i, j := range shown {
 		if j != nil && !j.over() && !forAlias(i) {
 			shown[i] = nil // a reminder
@@ -62,7 +62,7 @@ func (x *Indexer) dualWrite(ctx context.Context, t task, batch []prepared, out *
 		out.newIndexOnly = true
 	}
 	// What has to be sent to the alias again can wait for the new index too.
-	filled, _ := x.sendSome(ctx, t.kind, destination{t.target.index, false}, batch, func(i int) bool {
+	filled := x.sendSome(ctx, t.kind, t.target.index, batch, func(i int) bool {
 		return shown[i] == nil || shown[i].over()
 	})
 	x.resolveConflicts(ctx, t.target.index, batch, filled)
@@ -75,10 +75,6 @@ func (x *Indexer) dualWrite(ctx context.Context, t task, batch []prepared, out *
 		if out.filling.broken == "" && breaks(shown[i], filled[i]) {
 			out.filling.broken = describe(t.target.index, batch[i].change, filled[i])
 		}
-	}
-	out.wrote = index
-	if index == t.target.index {
-		out.wrote = "" // a swap whose answer was lost
 	}
 	out.filling.progress = anyOver(filled)
 	out.filling.stalled = anyOver(shown) && count(filled) > 0 && !out.filling.progress

@@ -23,7 +23,7 @@ func Judge(status int, text []byte, changes []report.Change) ([]Judged, error) {
 			batch[i].change = c
 		}
 		var err error
-		if answers, _, err = itemAnswers(text, batch); err != nil {
+		if answers, err = itemAnswers(text, batch); err != nil {
 			return nil, err
 		}
 	} else {

@@ -328,18 +328,6 @@ func TestHeldIndexHealsAndHoldsUpNobody(t *testing.T) {
 			func(r *rig, index string) {
 				r.Change("PUT", "/"+index+"/_settings", `{"index.default_pipeline":null}`)
 			}},
-		"no write index": {"no_write_index",
-			func(r *rig, index string) {
-				r.Change("PUT", "/"+strings.TrimSuffix(index, "1")+"2", "")
-				r.Change("POST", "/_aliases", `{"actions":[
-					{"add":{"index":"`+index+`","alias":"`+r.Indices.Alias(report.Cities)+`","is_write_index":false}},
-					{"add":{"index":"`+strings.TrimSuffix(index, "1")+`2","alias":"`+r.Indices.Alias(report.Cities)+`","is_write_index":false}}]}`)
-			},
-			func(r *rig, index string) {
-				r.Change("POST", "/_aliases", `{"actions":[
-					{"add":{"index":"`+index+`","alias":"`+r.Indices.Alias(report.Cities)+`","is_write_index":true}},
-					{"remove_index":{"index":"`+strings.TrimSuffix(index, "1")+`2"}}]}`)
-			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := start(t, indexertest.Quick())
@@ -375,7 +363,7 @@ func TestIndexThatHangsHoldsUpNobody(t *testing.T) {
 	r.Append(indexertest.Many(report.Cities, 1, "text")...)
 	r.Drained() // a lane that has not checked its index yet has only one task
 	release, hanging := make(chan struct{}), make(chan struct{}, 100)
-	cities := "/" + r.Indices.Alias(report.Cities) + "/_bulk"
+	cities := "/" + r.Indices.Index(report.Cities, 1) + "/_bulk"
 	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
 		if req.URL.Path == cities {
 			hanging <- struct{}{}

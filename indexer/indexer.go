@@ -62,11 +62,12 @@ type Documents interface {
 // Indices manages the indices behind the aliases.
 type Indices interface {
 	Alias(kind report.Kind) string
-	// Ensure makes sure that the alias of kind can be written to, and returns the index
-	// behind it. If that index is new, or its content unknown, Ensure first calls resend and
+	// Ensure makes sure that kind has an index that can be written to, behind its alias, and
+	// returns its name. If that index is new, or its content unknown, Ensure first calls resend and
 	// deletes what a rebuild has left unfinished. The error wraps report.ErrAnotherJournal if
 	// another journal fills the index, which is then returned too, or report.ErrUndecided if
-	// only the next call can tell.
+	// only the next call can tell. It is a *report.WrongAlias if the alias is anything else than
+	// the index, which is returned too if it is known.
 	Ensure(ctx context.Context, kind report.Kind, resend func(context.Context) error) (index string, err error)
 	// Place returns where the indices are, in words that differ for each cluster and prefix;
 	// empty if that cannot be told.

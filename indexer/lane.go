@@ -24,11 +24,12 @@ type lane struct {
 	unasked   bool      // it has not been asked yet: away only means that it may have been
 	failedAt  time.Time // when sending changes last failed
 
-	index           string // behind the alias when it was last checked
-	recheck         bool   // the alias seems to be on another index now
-	known           bool   // it is known what earlier runs have left to do
-	mappingCompared bool   // and whether the mapping has changed
-	kindLocked      bool   // a rebuild has, or may have, locked the kind in the journal
+	index           string             // that apps are to search, when it was last checked
+	wrong           *report.WrongAlias // what was wrong with the alias then
+	recheck         bool               // the index has to be checked at once
+	known           bool               // it is known what earlier runs have left to do
+	mappingCompared bool               // and whether the mapping has changed
+	kindLocked      bool               // a rebuild has, or may have, locked the kind in the journal
 
 	pending      bool // there may be something to claim
 	lags         bool // and to be searched: it does not only fill a new index
@@ -56,7 +57,7 @@ func (l *lane) next(now time.Time, limit int, cfg Config) (task, bool) {
 	if l.claiming || l.exclusive || now.Before(l.openAt) {
 		return task{}, false
 	}
-	t := task{max: cfg.BulkChanges, bytes: cfg.BulkBytes, seen: l.wakeUps, target: l.rebuild.target()}
+	t := task{max: cfg.BulkChanges, bytes: cfg.BulkBytes, seen: l.wakeUps, index: l.index, target: l.rebuild.target()}
 	if t.target != nil && t.target.sent.IsZero() {
 		t.max, t.bytes = max(1, t.max/fillingShare), max(1, t.bytes/fillingShare)
 	}
@@ -167,8 +168,8 @@ func (l *lane) end(t task, out outcome, now time.Time, cfg Config) (changed bool
 	if out.checked {
 		l.index, l.recheck, l.checkedAt = out.index, false, now
 	}
-	if out.wrote != "" && out.wrote != l.index && !out.checked {
-		l.recheck = true
+	if out.checked || out.wrong != nil {
+		l.wrong = out.wrong
 	}
 	l.visibility.lacking = l.visibility.lacking || out.shown
 	if out.lockedByOther {

@@ -21,6 +21,7 @@ type metrics struct {
 	failures      *prometheus.CounterVec
 	overtaken     *prometheus.CounterVec
 	held          *prometheus.GaugeVec
+	alias         *prometheus.GaugeVec
 	leftOut       *prometheus.CounterVec
 	rebuilding    *prometheus.GaugeVec
 	rebuilds      *prometheus.CounterVec
@@ -66,6 +67,10 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 			Name: "riskdex_held",
 			Help: "1 while the index cannot be written to until somebody changes something.",
 		}, []string{"index", "reason"}),
+		alias: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "riskdex_alias_wrong",
+			Help: "1 while the alias that apps search is not exactly the index that the journal fills.",
+		}, []string{"kind"}),
 		leftOut: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_fields_left_out_total",
 			Help: "Fields that a document was sent without, or with a part of, since the value does not fit; every attempt counts.",
@@ -88,7 +93,7 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 			return 0
 		}),
 	}
-	reg.MustRegister(m.settleSeconds, m.bulkSeconds, m.bulkDocuments, m.refreshes, m.unrefreshed, m.retries, m.failures, m.overtaken, m.held, m.leftOut, m.rebuilding, m.rebuilds, m.up)
+	reg.MustRegister(m.settleSeconds, m.bulkSeconds, m.bulkDocuments, m.refreshes, m.unrefreshed, m.retries, m.failures, m.overtaken, m.held, m.alias, m.leftOut, m.rebuilding, m.rebuilds, m.up)
 	for _, kind := range kinds {
 		m.settleSeconds.WithLabelValues(string(kind))
 		m.bulkSeconds.WithLabelValues(string(kind))
@@ -101,6 +106,7 @@ func newMetrics(reg prometheus.Registerer, indices Indices, documents Documents,
 		}
 		m.overtaken.WithLabelValues(string(kind))
 		m.showPaused(indices.Alias(kind), nil)
+		m.showAlias(kind, false)
 		for _, field := range documents.Unfit(kind) {
 			m.leftOut.WithLabelValues(string(kind), field)
 		}
@@ -157,6 +163,15 @@ func (m *metrics) rebuild(kind report.Kind, now report.RebuildPhase) {
 	case now == report.PhaseFailed, now == report.PhaseStopped:
 		m.rebuilds.WithLabelValues(string(kind), string(now)).Inc()
 	}
+}
+
+// showAlias shows whether the alias that apps search is wrong.
+func (m *metrics) showAlias(kind report.Kind, wrong bool) {
+	value := 0.0
+	if wrong {
+		value = 1
+	}
+	m.alias.WithLabelValues(string(kind)).Set(value)
 }
 
 // showPaused shows why index is paused, if it is.

@@ -26,7 +26,7 @@ func (l *lane) takingOver() bool { return l.rebuild.active() && l.rebuild.takesO
 // leave notes that another journal fills the index, since it may just have taken over. This does
 // not affect a rebuild that began after task t.
 func (l *lane) leave(t task, now time.Time) {
-	l.known, l.index = false, ""
+	l.known, l.index, l.wrong = false, "", nil
 	if l.rebuild.active() && l.rebuild == t.rebuild {
 		l.endRebuild(report.PhaseStopped, "another journal fills this index now", now)
 	}

@@ -100,6 +100,7 @@ func (l *lane) endStep(t task, out stepOutcome, now time.Time, cfg Config) {
 	default:
 		r.swapped(now)
 		l.index = t.to
+		l.recheck = l.recheck || l.wrong != nil // which the swap has put right
 		l.removals = append(l.removals, removal{index: t.from, at: now.Add(cfg.RetireAfter), of: r})
 	}
 }
@@ -122,7 +123,7 @@ func (l *lane) endRemoval(index string, ok bool, now time.Time, cfg Config) {
 // leaveToOther notes that another process has locked the kind. That process does what has to be
 // done, so a rebuild of this one ends, and the index is checked again afterwards.
 func (l *lane) leaveToOther(now time.Time) {
-	l.known, l.index = false, ""
+	l.known, l.index, l.wrong = false, "", nil
 	if l.rebuild.active() {
 		l.endRebuild(report.PhaseStopped, "another process has locked this kind, to rebuild it or to fill its index anew", now)
 	}

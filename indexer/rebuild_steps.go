@@ -86,7 +86,7 @@ func (x *Indexer) mayStep(ctx context.Context, t task) (err error) {
 // that is known to be unfinished, and is found at the next start.
 func (x *Indexer) beginRebuild(ctx context.Context, t task) (out stepOutcome, err error) {
 	if t.from == "" && !t.takeOver {
-		return out, fmt.Errorf("the alias %s is on several indices, and none of them is its write index", x.indices.Alias(t.kind))
+		return out, fmt.Errorf("it is not known which index of %s to replace", x.indices.Alias(t.kind))
 	}
 	if err := x.journal.LockKind(ctx, t.kind); err != nil {
 		return out, err

@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -43,9 +44,10 @@ func (d *dispatcher) refreshDue(now time.Time) {
 			continue
 		}
 		l.beginRefresh()
+		index := cmp.Or(l.index, d.indices.Alias(l.kind))
 		d.refresher.running.Go(func() {
 			began := time.Now()
-			failed := d.client.Refresh(d.refresher.ctx, d.indices.Alias(l.kind))
+			failed := d.client.Refresh(d.refresher.ctx, index)
 			d.refresher.ended <- refreshed{l, time.Since(began), failed}
 		})
 	}

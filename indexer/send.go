@@ -8,20 +8,19 @@ import (
 	"riskdex/report"
 )
 
-// write sends changes to the alias, or during a take-over to the new index alone.
+// write sends changes to the index that apps are to search, or during a take-over to the new one
+// alone.
 func (x *Indexer) write(ctx context.Context, t task, batch []prepared, out *outcome) []judgement {
-	to := destination{x.indices.Alias(t.kind), true}
+	to := t.index
 	if t.target != nil {
-		to = destination{t.target.index, false}
+		to = t.target.index
 	}
 	all := func(int) bool { return true }
-	sent, index := x.sendSome(ctx, t.kind, to, batch, all)
-	x.resolveConflicts(ctx, to.name, batch, sent)
-	x.confirm(ctx, to.name, batch, sent)
+	sent := x.sendSome(ctx, t.kind, to, batch, all)
+	x.resolveConflicts(ctx, to, batch, sent)
+	x.confirm(ctx, to, batch, sent)
 	judgements := present(sent)
-	if to.alias {
-		out.wrote, out.shown = index, anyTaken(sent)
-	}
+	out.shown = t.target == nil && anyTaken(sent)
 	out.trouble = troubleIn(judgements)
 	return judgements
 }
@@ -51,8 +50,8 @@ func troubleIn(judgements []judgement) *judgement {
 }
 
 // sendSome sends the wanted changes of batch, and returns a judgement for each at its position.
-func (x *Indexer) sendSome(ctx context.Context, kind report.Kind, to destination, batch []prepared, wanted func(i int) bool) (judgements []*judgement, index string) {
-	judgements = make([]*judgement, len(batch))
+func (x *Indexer) sendSome(ctx context.Context, kind report.Kind, to string, batch []prepared, wanted func(i int) bool) []*judgement {
+	judgements := make([]*judgement, len(batch))
 	var part []prepared
 	var places []int
 	for i, p := range batch {
@@ -65,11 +64,11 @@ func (x *Indexer) sendSome(ctx context.Context, kind report.Kind, to destination
 			part, places = append(part, p), append(places, i)
 		}
 	}
-	sent, index := x.send(ctx, kind, to, part)
+	sent := x.send(ctx, kind, to, part)
 	for n, i := range places {
 		judgements[i] = &sent[n]
 	}
-	return judgements, index
+	return judgements
 }
 
 // present returns the judgements that are not nil.

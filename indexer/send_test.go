@@ -115,7 +115,7 @@ func (s *scripted) send(ids ...string) string {
 		}
 		batch = append(batch, p)
 	}
-	judgements, _ := s.indexer.send(s.t.Context(), report.Cities, destination{name: "cities"}, batch)
+	judgements := s.indexer.send(s.t.Context(), report.Cities, "cities", batch)
 	var verdicts []string
 	for _, j := range judgements {
 		verdicts = append(verdicts, j.verdict.String())
@@ -298,7 +298,7 @@ func TestWhatWasNotSentIsNotJudged(t *testing.T) {
 	s.indexer.failing.alone(change("behind"), false, 0, false)
 	s.want(s.send("harmless", "venom", "behind"), "settled retry retry")
 	s = newScripted(t, spoils("venom", http.StatusBadRequest))
-	got, _ := s.indexer.send(t.Context(), report.Cities, destination{name: "cities"}, []prepared{
+	got := s.indexer.send(t.Context(), report.Cities, "cities", []prepared{
 		{change: change("venom"), lines: []byte(`{"index":{"_id":"venom"}}` + "\n{}\n")}, {change: change("behind")}})
 	if !got[0].byItself() || got[1].byItself() {
 		t.Errorf("fail by themselves: %v, %v; want the one that was sent", got[0].byItself(), got[1].byItself())

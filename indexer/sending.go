@@ -1,7 +1,6 @@
 package indexer
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,11 +21,10 @@ import (
 type sending struct {
 	x     *Indexer
 	kind  report.Kind
-	to    destination
+	to    string // the index
 	batch []prepared
 
 	judgements []judgement // of batch
-	index      string      // that they went to, if the answers say so
 	refused    []int       // positions of changes that were refused alone
 	taken      bool        // Elasticsearch accepted some
 	read       bool        // some were answered one by one
@@ -59,9 +57,8 @@ func refusalsToBlame(whole judgement) int {
 // delete, which has no content.
 const plausiblySmall = 64 << 10
 
-// send sends batch and judges every change in it. It also returns the index that they went to, if
-// the answers say so.
-func (x *Indexer) send(ctx context.Context, kind report.Kind, to destination, batch []prepared) (judgements []judgement, index string) {
+// send sends batch to an index and judges every change in it.
+func (x *Indexer) send(ctx context.Context, kind report.Kind, to string, batch []prepared) []judgement {
 	s := &sending{x: x, kind: kind, to: to, batch: batch, judgements: make([]judgement, len(batch))}
 	together, alone := x.failing.bulks(batch)
 	for _, places := range together {
@@ -70,7 +67,7 @@ func (x *Indexer) send(ctx context.Context, kind report.Kind, to destination, ba
 	for _, i := range slices.Concat(alone, s.refused) {
 		s.alone(ctx, i)
 	}
-	return s.judgements, s.index
+	return s.judgements
 }
 
 // together sends changes in one bulk.
@@ -187,7 +184,7 @@ func (s *sending) ready(ctx context.Context, c report.Change) (generation, bool)
 				"detail", elastic.AnswerOf(err).Detail)
 		})
 	}
-	if _, err := s.x.client.Versions(ctx, s.to.name, []report.ID{c.ID}); err != nil {
+	if _, err := s.x.client.Versions(ctx, s.to, []report.ID{c.ID}); err != nil {
 		s.cannotAsk(err)
 		return now, false
 	}
@@ -253,12 +250,11 @@ func (s *sending) bulk(ctx context.Context, only bool, part []prepared) (items [
 	end := s.x.traffic.begin(only)
 	started := time.Now()
 	carrying, endSpan := s.x.startBulk(ctx, s.kind, s.to, part)
-	items, index, err := s.x.bulk(carrying, s.to, part)
+	items, err = s.x.bulk(carrying, s.to, part)
 	endSpan(err)
 	ok := err == nil
 	s.x.metrics.sent(s.kind, len(part), time.Since(started), ok || answersRequests(err))
 	s.justRead, s.read = ok, s.read || ok
-	s.index = cmp.Or(index, s.index)
 	return items, end(), err
 }
 

@@ -12,11 +12,12 @@ type statusRegistry struct {
 	mu        sync.Mutex
 	rebuilds  map[report.Kind]report.Rebuild
 	waiting   map[report.Kind]report.Waiting
+	wrong     map[report.Kind]report.WrongAlias
 	unchecked map[report.Kind]chan struct{} // of kinds whose index has not been checked; closed after the first check
 }
 
 func newStatusRegistry() *statusRegistry {
-	s := &statusRegistry{rebuilds: map[report.Kind]report.Rebuild{}, waiting: map[report.Kind]report.Waiting{}, unchecked: map[report.Kind]chan struct{}{}}
+	s := &statusRegistry{rebuilds: map[report.Kind]report.Rebuild{}, waiting: map[report.Kind]report.Waiting{}, wrong: map[report.Kind]report.WrongAlias{}, unchecked: map[report.Kind]chan struct{}{}}
 	for _, kind := range report.AllKinds() {
 		s.unchecked[kind] = make(chan struct{})
 	}

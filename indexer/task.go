@@ -26,6 +26,7 @@ type task struct {
 	mappingCompared bool      // and whether the mapping has changed
 	max, bytes      int       // changes to claim at most, and bytes of their bodies
 	seen            int       // wake-ups of the lane when the task was assigned
+	index           string    // that apps are to search, when it was last checked
 	target          *target   // the new index to write to as well; nil without one
 
 	takeOver bool // a rebuild is to take the index over from another journal, or does so
@@ -43,19 +44,19 @@ func (t task) exclusive() bool { return t.check || t.step != stepNone && t.step 
 type outcome struct {
 	trouble *judgement // nil when Elasticsearch did its part
 
-	checked       bool       // the index is there
-	index         string     // which one, where checked
-	ownedByOther  *judgement // why it is not to be written to: another journal fills it, which a take-over passes
-	found         *found     // what earlier runs have left; nil where that was not asked
-	resent        bool       // everything is sent to the alias again
-	sent          bool       // changes were sent
-	newIndexOnly  bool       // since it was last reported, it only fills a new index
-	lockedByOther bool       // another process has locked the kind, or has had it locked since
-	shown         bool       // the index that apps search took changes, which its next refresh shows
+	checked       bool               // the index is there
+	index         string             // which one, where checked
+	wrong         *report.WrongAlias // what is wrong with the alias, where that was looked at
+	ownedByOther  *judgement         // why it is not to be written to: another journal fills it, which a take-over passes
+	found         *found             // what earlier runs have left; nil where that was not asked
+	resent        bool               // everything is sent to the alias again
+	sent          bool               // changes were sent
+	newIndexOnly  bool               // since it was last reported, it only fills a new index
+	lockedByOther bool               // another process has locked the kind, or has had it locked since
+	shown         bool               // the index that apps search took changes, which its next refresh shows
 
 	bulk trace.SpanContext // the last one, if it carried something traced
 
-	wrote   string // the index that the alias led to; empty when nothing says so
 	filling filling
 	step    stepOutcome
 }
@@ -76,6 +77,7 @@ func (x *Indexer) perform(ctx context.Context, t task, tell progress) (out outco
 		}
 		out = x.checkIndex(ctx, t)
 		_, rebuild := out.found.cause()
+		t.index = out.index
 		if out.trouble != nil || rebuild || out.resent && t.target != nil || t.takeOver && t.target == nil {
 			return out
 		}

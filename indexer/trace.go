@@ -50,7 +50,7 @@ func (t *traced) context(ctx context.Context) context.Context {
 // traced changes has no span. The span links to every delivery in the bulk, and is in the trace
 // of the first: so it is recorded if that is, whatever the sampler, and a delivery that is sent
 // alone has all of its way in one trace.
-func (x *Indexer) startBulk(ctx context.Context, kind report.Kind, to destination, batch []prepared) (_ context.Context, end func(error)) {
+func (x *Indexer) startBulk(ctx context.Context, kind report.Kind, to string, batch []prepared) (_ context.Context, end func(error)) {
 	var links []trace.Link
 	for _, p := range batch {
 		if p.traced != nil && len(links) < maxLinks && !slices.ContainsFunc(links, func(l trace.Link) bool { return l.SpanContext.Equal(p.traced.delivery) }) {
@@ -61,13 +61,13 @@ func (x *Indexer) startBulk(ctx context.Context, kind report.Kind, to destinatio
 		return ctx, func(error) {}
 	}
 	attributes := []attribute.KeyValue{
-		semconv.DBSystemNameElasticsearch, semconv.DBOperationName("bulk"), semconv.DBCollectionName(to.name),
+		semconv.DBSystemNameElasticsearch, semconv.DBOperationName("bulk"), semconv.DBCollectionName(to),
 		attribute.String("riskdex.kind", string(kind)), attribute.Int("riskdex.changes", len(batch)),
 	}
 	if len(batch) > 1 { // the attribute is never 1, by its definition
 		attributes = append(attributes, semconv.DBOperationBatchSize(len(batch)))
 	}
-	ctx, span := x.cfg.Tracer.Start(trace.ContextWithRemoteSpanContext(ctx, links[0].SpanContext), "bulk "+to.name,
+	ctx, span := x.cfg.Tracer.Start(trace.ContextWithRemoteSpanContext(ctx, links[0].SpanContext), "bulk "+to,
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attributes...), trace.WithLinks(links...))
 	if span.SpanContext().IsSampled() {
 		for _, p := range batch {

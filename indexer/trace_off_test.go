@@ -32,7 +32,7 @@ func TestUntracedChangesAllocateNothing(t *testing.T) {
 				batch[i].traced = c.x.trace(batch[i].change)
 				batch[i].traced.context(ctx)
 			}
-			_, end := c.x.startBulk(ctx, report.Cities, destination{name: "cities"}, batch)
+			_, end := c.x.startBulk(ctx, report.Cities, "cities", batch)
 			end(nil)
 			lastBulk(batch)
 			c.x.traceSettled(batch, settlements, batch[0].change.AcceptedAt)

@@ -12,6 +12,24 @@ import (
 // called concurrently.
 func (x *Indexer) Waiting() []report.Waiting { return x.status.allWaiting() }
 
+// WrongAliases returns what is wrong with the aliases that apps search, in the order of the kinds.
+// It may be called concurrently.
+func (x *Indexer) WrongAliases() []report.WrongAlias {
+	x.status.mu.Lock()
+	defer x.status.mu.Unlock()
+	return inOrder(report.AllKinds(), x.status.wrong)
+}
+
+// setWrong notes what is wrong with the alias of a kind; nil means nothing.
+func (s *statusRegistry) setWrong(kind report.Kind, wrong *report.WrongAlias) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.wrong, kind)
+	if wrong != nil {
+		s.wrong[kind] = *wrong
+	}
+}
+
 // AwaitFirstCheck waits until the index of kind has been checked, and created if missing, or
 // that has failed. It returns early when ctx ends or the indexer stops.
 func (x *Indexer) AwaitFirstCheck(ctx context.Context, kind report.Kind) {

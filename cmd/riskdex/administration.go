@@ -71,7 +71,10 @@ func rebuildProblem(err error) error {
 	conflict := func(reason string) error {
 		return &admin.Problem{Status: http.StatusConflict, Reason: reason, Detail: err.Error()}
 	}
+	wrong, aliasIsWrong := errors.AsType[*report.WrongAlias](err)
 	switch {
+	case aliasIsWrong:
+		return &admin.Problem{Status: http.StatusConflict, Reason: admin.ReasonAlias, Detail: wrong.Error()}
 	case errors.Is(err, indexer.ErrRebuilding):
 		return conflict(admin.ReasonRebuilding)
 	case errors.Is(err, indexer.ErrNotRebuilding):

@@ -315,26 +315,23 @@ func (e *serverCheck) index(ctx context.Context, kind report.Kind, found journal
 		return
 	}
 	switch {
-	case i.Taken:
-		e.note(about, wrong, fmt.Sprintf("there is an index named %s, and riskdex needs that name for its alias", alias), "Copy what you need from it and delete it, or set another --index-prefix.")
-		return
-	case len(i.Indices) == 0:
-		e.fine(about, "%s does not exist yet; serve creates it", alias)
-		return
-	case i.Written == "":
-		e.note(about, wrong, fmt.Sprintf("%s leads to %s, and none of them is the write index", alias, strings.Join(i.Indices, ", ")), "Make one of them the write index, or the only one.")
-		return
 	case e.known && !found.Exists && i.Line != "":
-		e.note(about, wrong, fmt.Sprintf("%s is filled from another journal, and %s does not exist", i.Written, e.c.Journal),
+		e.note(about, wrong, fmt.Sprintf("%s is filled from another journal, and %s does not exist", i.Index, e.c.Journal),
 			"Name the right journal, or restore its backup. If a new one is to fill it: riskdex rebuild --take-over, once serve runs.")
 		return
 	case found.Line != "" && i.Line != "" && i.Line != found.Line:
-		e.note(about, wrong, fmt.Sprintf("%s is filled from another journal", i.Written),
+		e.note(about, wrong, fmt.Sprintf("%s is filled from another journal", i.Index),
 			"Name the right journal, or restore its backup; give this one another --index-prefix; or, if it is to fill the index from now on: riskdex rebuild --take-over, once serve runs.")
+		return
+	case i.Wrong != nil:
+		e.note(about, wrong, i.Wrong.Detail, i.Wrong.Remedy)
+		return
+	case i.Index == "":
+		e.fine(about, "%s does not exist yet; serve creates it", alias)
 		return
 	}
 	if blocked := e.blocked(ctx, alias); blocked != "" {
-		e.note(about, wrong, fmt.Sprintf("%s %s", i.Written, blocked), "Undo that in Elasticsearch; docs/operations.md says how, by reason.")
+		e.note(about, wrong, fmt.Sprintf("%s %s", i.Index, blocked), "Undo that in Elasticsearch; docs/operations.md says how, by reason.")
 		return
 	}
 	documents := 0
@@ -344,13 +341,13 @@ func (e *serverCheck) index(ctx context.Context, kind report.Kind, found journal
 	has := count(documents, "document", "documents")
 	switch {
 	case kind != report.Probe && found.Exists && found.Empty && documents > 0:
-		e.note(about, doubtful, fmt.Sprintf("%s has %s, and the journal has none", i.Written, has), "Name the right journal, or restore its backup, or have everything delivered again.")
+		e.note(about, doubtful, fmt.Sprintf("%s has %s, and the journal has none", i.Index, has), "Name the right journal, or restore its backup, or have everything delivered again.")
 	case !i.Ours:
-		e.note(about, doubtful, fmt.Sprintf("%s is not the index that riskdex left: it was restored or copied, or is new to riskdex", i.Written), "Serve sends every document to it at the start. If this is intended, there is nothing to do.")
+		e.note(about, doubtful, fmt.Sprintf("%s is not the index that riskdex left: it was restored or copied, or is new to riskdex", i.Index), "Serve sends every document to it at the start. If this is intended, there is nothing to do.")
 	case i.Changed:
-		e.note(about, doubtful, fmt.Sprintf("%s was made from another mapping", i.Written), "Serve rebuilds it at the start, and search goes on meanwhile. If this is intended, there is nothing to do.")
+		e.note(about, doubtful, fmt.Sprintf("%s was made from another mapping", i.Index), "Serve rebuilds it at the start, and search goes on meanwhile. If this is intended, there is nothing to do.")
 	default:
-		e.fine(about, "%s is %s, with %s", alias, i.Written, has)
+		e.fine(about, "%s is %s, with %s", alias, i.Index, has)
 	}
 }
 

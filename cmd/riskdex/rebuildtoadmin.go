@@ -46,7 +46,7 @@ func (f *filling) listen(ctx context.Context, registry *prometheus.Registry, lin
 		Metrics:     registry,
 		DeadLetters: followed, Receiver: followed, Rebuilder: rebuilder{f.indexer},
 		Status: admin.StatusParts{
-			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting, SearchFails: searchFailsIn(f.searcher), Lacking: f.clusters.lacking, Missing: f.clusters.missing, History: f.history, Log: lines.State,
+			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting, WrongAliases: f.indexer.WrongAliases, SearchFails: searchFailsIn(f.searcher), Lacking: f.clusters.lacking, Missing: f.clusters.missing, History: f.history, Log: lines.State,
 			Now: time.Now, Started: time.Now(), Process: journal.ProcessName(), Line: f.indices.Lineage, Follows: redacted(f.served.base),
 		},
 		Allow: allow, Log: f.log,

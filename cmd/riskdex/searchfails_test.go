@@ -87,11 +87,14 @@ func TestClosedIndexFailsTheSearchOfAll(t *testing.T) {
 		t.Errorf("riskdex search: %+v", searched)
 	}
 	trouble := p.says(admin.TroubleSearch)
-	if trouble.Severity != admin.Critical || !strings.Contains(trouble.Detail, "index_closed_exception") || !strings.Contains(trouble.Remedy, "_open") {
+	if trouble.Severity != admin.Critical || !strings.Contains(trouble.Detail, "index_closed_exception") || !strings.Contains(trouble.Remedy, "other troubles") {
 		t.Errorf("the trouble is %+v, want a critical one with index_closed_exception", trouble)
 	}
 	if p.metrics()["riskdex_search_failing_seconds"] == 0 {
 		t.Error("the metric shows that search is answered")
+	}
+	if held := p.says(admin.TroubleHeld); held.Kind != report.Cities || !strings.Contains(held.Remedy, "_open") {
+		t.Errorf("the trouble is %+v, want one that says to open the index", held)
 	}
 	st := p.status()
 	if st.Kinds[0].Kind != report.Cities || st.Kinds[0].Documents != nil || st.SearchFails == nil {

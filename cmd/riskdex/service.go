@@ -90,7 +90,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *l
 		Documents: j, Histories: j, Records: j, Changes: j, Reads: w.reads, Stopping: stopping,
 		Backups: backupsOf(j), JournalInfo: journalInfo(c.Journal),
 		Status: admin.StatusParts{
-			Journal: j, Index: w.index(), Waiting: x.Waiting,
+			Journal: j, Index: w.index(), Waiting: x.Waiting, WrongAliases: x.WrongAliases,
 			Deliveries: w.last, History: s.history, Now: time.Now, Started: time.Now(),
 			BackupEvery: c.backupEvery(), Log: lines.State, Certificate: certificateIn(w.secured),
 			Process: journal.ProcessName(), Line: j.Lineage(), SearchFails: searchFailsIn(w.searcher), Lacking: w.coverage.Lacking, Missing: w.coverage.Missing, Taken: w.coverage.Taken, Probe: probeIn(w.prober, w.indices),

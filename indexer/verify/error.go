@@ -45,6 +45,8 @@ func (e *Error) advice() string {
 	case elastic.ReasonAnotherJournal:
 		return "another journal fills this index, so there is nothing to compare; start riskdex with the journal that belongs to it, " +
 			"or have this one take over: riskdex rebuild --take-over"
+	case elastic.ReasonAlias:
+		return "apps do not search what this journal fills"
 	case reasonSnapshot:
 		return "the index was replaced, or Elasticsearch restarted, while it was read; verify again"
 	}

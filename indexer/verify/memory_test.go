@@ -104,8 +104,8 @@ func (m madeUp) Reissue(context.Context, []report.Stamp) (int, error) { panic("n
 func (m madeUp) Append(context.Context, report.Delivery) ([]report.Stamp, error) {
 	panic("not asked for")
 }
-func (m madeUp) Alias(kind report.Kind) string                 { return string(kind) }
-func (madeUp) CheckLineage(context.Context, report.Kind) error { return nil }
+func (m madeUp) Alias(kind report.Kind) string                  { return string(kind) }
+func (madeUp) CheckSearched(context.Context, report.Kind) error { return nil }
 
 // RoundTrip answers as Elasticsearch would.
 func (m madeUp) RoundTrip(req *http.Request) (*http.Response, error) {

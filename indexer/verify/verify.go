@@ -31,8 +31,9 @@ type Journal interface {
 // Aliases knows the index of each kind.
 type Aliases interface {
 	Alias(kind report.Kind) string
-	// CheckLineage returns report.ErrAnotherJournal if another journal fills the index.
-	CheckLineage(ctx context.Context, kind report.Kind) error
+	// CheckSearched returns report.ErrAnotherJournal if another journal fills the index, and a
+	// *report.WrongAlias if apps search anything else than that index.
+	CheckSearched(ctx context.Context, kind report.Kind) error
 }
 
 // Config bounds a verification. All values must be greater than zero.
@@ -116,7 +117,7 @@ func (v *Verifier) Verify(ctx context.Context, kind report.Kind, opt Options) (R
 	}
 	defer done()
 	r := &verification{Verifier: v, kind: kind, alias: v.aliases.Alias(kind), opt: opt, report: Report{VerifyReport: report.VerifyReport{Kind: kind}}}
-	err = r.checkLineage(ctx)
+	err = r.checkSearched(ctx)
 	if err == nil {
 		err = r.journalToIndex(ctx)
 	}
@@ -161,13 +162,13 @@ func (r *verification) lookup(ctx context.Context, ids []report.ID) (map[report.
 	return known, nil
 }
 
-// checkLineage returns an error if another journal fills the index, which is then neither
-// compared nor repaired.
-func (r *verification) checkLineage(ctx context.Context) error {
+// checkSearched returns an error if another journal fills the index, or if apps search something
+// else. Nothing is then compared or repaired.
+func (r *verification) checkSearched(ctx context.Context) error {
 	return backoff.Retry(func() error {
 		asking, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
 		defer cancel()
-		err := r.aliases.CheckLineage(asking, r.kind)
+		err := r.aliases.CheckSearched(asking, r.kind)
 		if err == nil {
 			return nil
 		}

@@ -19,6 +19,11 @@ type indexBody struct {
 type aliasBody struct {
 	IsWriteIndex *bool `json:"is_write_index,omitzero"`
 	IsHidden     *bool `json:"is_hidden,omitzero"`
+
+	// riskdex sets none of these.
+	Filter        jsontext.Value `json:"filter,omitzero"`
+	Routing       string         `json:"index_routing,omitzero"`
+	SearchRouting string         `json:"search_routing,omitzero"`
 }
 
 type templateBody struct {

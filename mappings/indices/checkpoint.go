@@ -15,36 +15,32 @@ type followed struct {
 	Index  identity `json:"index"`
 }
 
-// Checkpoint returns the cursor that SetCheckpoint has kept in the index behind the alias; empty
+// Checkpoint returns the cursor that SetCheckpoint has kept in the index that is kept up to date; empty
 // if there is none, or if it is about another index.
 func (x *Indices) Checkpoint(ctx context.Context, kind report.Kind) (cursor string, err error) {
 	s, err := x.state(ctx, kind)
 	if err != nil {
 		return "", err
 	}
-	i := s.indices[s.written()]
-	if f := i.Mappings.Meta.notes().Followed; f != nil && f.Index == i.Settings.Index {
+	i := s.indices[x.kept(kind, s)]
+	if f := i.Mappings.Meta.notes().Followed; f != nil && f.Index == i.id() {
 		return f.Cursor, nil
 	}
 	return "", nil
 }
 
-// SetCheckpoint keeps a cursor in the index behind the alias, if that is the one that riskdex has
-// filled. Of any other, such as one that somebody restored, Ensure has yet to find out that it
+// SetCheckpoint keeps a cursor in the index that riskdex keeps up to date. Of any other, such as one that somebody restored, Ensure has yet to find out that it
 // lacks something: with the cursor, that would never be sent.
 func (x *Indices) SetCheckpoint(ctx context.Context, kind report.Kind, cursor string) error {
 	s, err := x.state(ctx, kind)
 	if err != nil {
 		return err
 	}
-	index := s.written()
+	index := x.kept(kind, s)
 	if index == "" {
-		return fmt.Errorf("the alias %s is on no index that is written to", s.alias)
+		return fmt.Errorf("no index of %s is known to be the one that was filled", s.alias)
 	}
-	if !x.isFilled(kind, s, index) {
-		return fmt.Errorf("the index %s is not the one that was filled", index)
-	}
-	n, now := s.indices[index].Mappings.Meta.notes(), followed{cursor, s.indices[index].Settings.Index}
+	n, now := s.indices[index].Mappings.Meta.notes(), followed{cursor, s.indices[index].id()}
 	if n.Followed != nil && *n.Followed == now {
 		return nil
 	}

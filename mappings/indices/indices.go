@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strconv"
 	"sync"
 
@@ -53,28 +54,29 @@ func (x *Indices) Index(kind report.Kind, n int) string {
 // Template returns the name of the index template of a kind.
 func (x *Indices) Template(kind report.Kind) string { return x.Prefix + "riskdex-" + string(kind) }
 
-// Ensure makes sure that the alias of a kind exists, with an index behind it that is known
-// to be filled, and returns that index's name:
+// Ensure makes sure that there is an index of a kind that is known to be filled, with the alias that
+// apps search, and returns its name:
 //
-//   - If the alias exists, it stays where it is. If somebody else has put it there, or the
-//     index was restored or is a copy, even while no riskdex was running, nobody knows what
-//     that index holds.
-//   - If only indices exist, the one with the highest number gets the alias. Nobody knows
-//     what it holds.
-//   - If there is no index, the first one is created together with the alias.
+//   - An index that riskdex keeps up to date, by its mark, is that index. It gets the alias if the
+//     alias is missing. If the alias leads elsewhere, it stays there.
+//   - Otherwise it is the only index behind the alias. It was restored, is a copy, or somebody else
+//     has put it there, so nobody knows what it holds.
+//   - Without an alias it is the latest index, if that has this mapping. Nobody knows what it holds.
+//   - Otherwise a new index is created together with the alias.
 //   - If another journal fills the index, it is left alone. A take-over that nobody
 //     continues is undone: its new index is deleted.
 //
 // If the index is new or nobody knows what it holds, Ensure first calls resend, which must
 // mark every document of the kind to be sent again; if that fails, nothing is changed. Then
 // it deletes what a rebuild has left unfinished. Once per process it also brings the index
-// template up to date. The name is empty if the alias exists but has no write index.
+// template up to date.
 //
 // Ensure may be repeated, and several processes may call it at the same time. An error
 // wraps a *elastic.ResponseError if it is an answer of Elasticsearch, and
 // report.ErrAnotherJournal or report.ErrUndecided if the index is not this journal's, or
-// not yet. With report.ErrAnotherJournal comes the name of the index behind the alias, if
-// any.
+// not yet. It is a *report.WrongAlias if the alias leads to anything but the index, which is
+// returned too, so that it can be written to meanwhile; its name is empty if it is not known. With
+// report.ErrAnotherJournal comes the name of the index that apps search, if any.
 func (x *Indices) Ensure(ctx context.Context, kind report.Kind, resend func(context.Context) error) (index string, err error) {
 	const attempts = 3 // one fails only if another process creates or removes the index meanwhile
 	for range attempts {
@@ -99,7 +101,7 @@ func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func
 		if undo := x.undo(ctx, kind, s, resend); undo != nil {
 			return "", false, undo
 		}
-		return s.written(), false, err
+		return x.meant(kind, s), false, err
 	}
 	if err != nil {
 		return "", false, err
@@ -107,22 +109,23 @@ func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func
 	if err := x.ensureTemplate(ctx, kind); err != nil {
 		return "", false, err
 	}
-	index = s.written()
-	if index == "" && len(s.with(s.alias)) > 0 {
-		return "", false, nil
+	index = x.kept(kind, s)
+	if index != "" && !takeOver {
+		return x.ensureKept(ctx, kind, s, index)
 	}
-	if index != "" && !takeOver && x.isFilled(kind, s, index) {
-		err := x.trust(ctx, kind, s, index)
-		return index, isType(err, indexMissing), err
+	if index = x.meant(kind, s); index == "" {
+		if wrong := s.wrong(kind, ""); wrong != nil {
+			return "", false, wrong
+		}
 	}
-	if err := x.startOver(ctx, kind, s, s.with(s.alias+rebuilding), resend); err != nil {
+	if err := x.startOver(ctx, kind, s, s.inRole(rebuilding), resend); err != nil {
 		return "", false, err
 	}
 	if index == "" {
-		index = s.latest(anyIndex)
+		index = s.latest(func(name string) bool { return s.indices[name].Mappings.Meta.notes().Hash == x.Set.Hash(kind) })
 	}
 	if index == "" {
-		index = x.Index(kind, 1)
+		index = x.Index(kind, s.indices[s.latest(anyIndex)].number+1)
 		err = x.create(ctx, kind, index, map[string]aliasBody{s.alias: {IsWriteIndex: yes()}, s.alias + filled: {}})
 		return index, isType(err, "resource_already_exists_exception") || isType(err, indexMissing), err
 	}
@@ -132,7 +135,31 @@ func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func
 	if err := x.mark(ctx, s, index, true); err != nil {
 		return "", isType(err, indexMissing), err
 	}
-	x.remember(kind, s.indices[index].Settings.Index)
+	x.remember(kind, s.indices[index].id())
+	if wrong := s.wrong(kind, index); wrong != nil {
+		return index, false, wrong
+	}
+	return index, false, nil
+}
+
+// ensureKept is Ensure for an index that is known to be filled.
+func (x *Indices) ensureKept(ctx context.Context, kind report.Kind, s state, index string) (_ string, again bool, err error) {
+	if s.indices[index].Settings.Index.Closed == "true" {
+		return "", false, &elastic.ResponseError{Status: http.StatusBadRequest, Type: "index_closed_exception", Reason: "the index " + index + " is closed"}
+	}
+	wrong := s.wrong(kind, index)
+	if wrong == nil && !s.indices[index].has(s.alias) {
+		if err := x.changeAliases(ctx, []aliasAction{s.addWritten(index)}); err != nil {
+			return "", isType(err, indexMissing), fmt.Errorf("giving the index %s the alias %s: %w", index, s.alias, err)
+		}
+		x.Log.WarnContext(ctx, "the alias was missing; it is on the index again", "alias", s.alias, "index", index)
+	}
+	if err := x.trust(ctx, kind, s, index); err != nil {
+		return "", isType(err, indexMissing), err
+	}
+	if wrong != nil {
+		return index, false, wrong
+	}
 	return index, false, nil
 }
 
@@ -143,12 +170,12 @@ func (x *Indices) isFilled(kind report.Kind, s state, index string) bool {
 	if !i.has(s.alias+filled) || i.has(s.alias+retired) {
 		return false
 	}
-	if marked := i.Mappings.Meta.notes().identity; marked != (identity{}) && (!x.SingleProcess || marked != i.Settings.Index) {
-		return marked == i.Settings.Index
+	if marked := i.Mappings.Meta.notes().identity; marked != (identity{}) && (!x.SingleProcess || marked != i.id()) {
+		return marked == i.id()
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.seen[kind] == (identity{}) || x.seen[kind] == i.Settings.Index
+	return x.seen[kind] == (identity{}) || x.seen[kind] == i.id()
 }
 
 // remember records which index is behind the alias, and reports whether that is new.
@@ -191,8 +218,10 @@ func (x *Indices) keep(ctx context.Context, s state, index string) error {
 	if missing {
 		actions = append(actions, s.addWritten(index))
 	}
-	if s.indices[index].has(s.alias + retired) {
-		actions = append(actions, remove(index, s.alias+retired))
+	for _, role := range []string{retired, rebuilding} {
+		if s.indices[index].has(s.alias + role) {
+			actions = append(actions, remove(index, s.alias+role))
+		}
 	}
 	if err := x.changeAliases(ctx, append(actions, s.moveFilled(index)...)); err != nil {
 		return fmt.Errorf("giving the index %s the alias %s: %w", index, s.alias, err)
@@ -230,10 +259,6 @@ func (x *Indices) create(ctx context.Context, kind report.Kind, index string, al
 		return err
 	}
 	_, err = x.Client.Ask(ctx, esapi.IndicesCreateRequest{Index: index, Body: bytes.NewReader(body)})
-	if isType(err, "invalid_alias_name_exception") {
-		return fmt.Errorf("creating the index %s with the alias %s: an index has the alias's name; "+
-			"copy what you need of it and delete it: %w", index, x.Alias(kind), err)
-	}
 	if err != nil {
 		return fmt.Errorf("creating the index %s: %w", index, err)
 	}

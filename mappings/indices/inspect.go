@@ -8,12 +8,11 @@ import (
 
 // Inspection describes the indices that a cluster has of a kind.
 type Inspection struct {
-	Indices []string // behind the alias
-	Written string   // of these, the one that is written to; empty if there is none, or it is not clear which
-	Line    string   // of the journal that fills it; empty if it does not say
-	Ours    bool     // it is as riskdex left it; otherwise every document is sent to it
-	Changed bool     // it was made from another mapping, and is rebuilt
-	Taken   bool     // an index has the name of the alias, so there can be no alias
+	Index   string             // that apps are to search; empty if there is none, or it is not clear which
+	Wrong   *report.WrongAlias // what is wrong with the alias; nil if nothing is
+	Line    string             // of the journal that fills the index; empty if it does not say
+	Ours    bool               // it is as riskdex left it; otherwise every document is sent to it
+	Changed bool               // it was made from another mapping, and is rebuilt
 }
 
 // Inspect looks at the indices of a kind, and changes nothing.
@@ -22,11 +21,11 @@ func (x *Indices) Inspect(ctx context.Context, kind report.Kind) (Inspection, er
 	if err != nil {
 		return Inspection{}, err
 	}
-	i := Inspection{Indices: s.with(s.alias), Written: s.written()}
-	_, i.Taken = s.indices[s.alias]
-	if i.Written != "" {
-		notes := s.indices[i.Written].Mappings.Meta.notes()
-		i.Line, i.Ours, i.Changed = notes.Line, x.isFilled(kind, s, i.Written), notes.Hash != x.Set.Hash(kind)
+	i := Inspection{Index: x.meant(kind, s)}
+	i.Wrong = s.wrong(kind, i.Index)
+	if i.Index != "" {
+		notes := s.indices[i.Index].Mappings.Meta.notes()
+		i.Line, i.Ours, i.Changed = notes.Line, i.Index == x.kept(kind, s), notes.Hash != x.Set.Hash(kind)
 	}
 	return i, nil
 }

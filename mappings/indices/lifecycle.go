@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 // was filling, and those that apps no longer search.
 func (x *Indices) Leftovers(ctx context.Context, kind report.Kind) (unfinished, old []string, err error) {
 	s, err := x.state(ctx, kind)
-	return s.with(s.alias + rebuilding), s.with(s.alias + retired), err
+	return s.inRole(rebuilding), s.inRole(retired), err
 }
 
 // Next returns the name that the next index of a kind will have.
@@ -64,24 +65,28 @@ func (x *Indices) Refresh(ctx context.Context, index string) (documents int, err
 }
 
 // Swap moves the alias of a kind from one index to another, which Create has made, in one
-// step: every search sees either the one or the other. It fails if the alias is no longer
-// on from, or if from is empty and the alias is on any index. It succeeds if the alias is
-// on to already.
+// step: every search sees either the one or the other. Afterwards the alias is on no other index,
+// whatever somebody else had done to it. It fails if from is no longer the index that apps are to
+// search, or if from is empty and the alias is on any index. It succeeds if to is that index already.
 func (x *Indices) Swap(ctx context.Context, kind report.Kind, from, to string) error {
 	s, err := x.state(ctx, kind)
 	if err != nil {
 		return err
 	}
-	if s.written() == to {
+	behind := s.with(s.alias)
+	if slices.Contains(s.inRole(filled), to) && slices.Equal(behind, []string{to}) {
 		x.Forget(kind)
 		return nil
 	}
+	if i := s.indices[from]; from == "" && len(behind) > 0 || from != "" && !i.has(s.alias) && !i.has(s.alias+filled) {
+		return &elastic.ResponseError{Status: http.StatusConflict, Reason: fmt.Sprintf(
+			"somebody has changed the index that apps search since the rebuild began: it was %q, and the alias %s is on %q; rebuild again", from, s.alias, strings.Join(behind, " and "))}
+	}
 	actions := []aliasAction{s.addWritten(to), remove(to, s.alias+rebuilding)}
-	if from != "" {
-		actions = append(actions, remove(from, s.alias))
-	} else if behind := s.with(s.alias); len(behind) > 0 {
-		return &elastic.ResponseError{Status: http.StatusConflict, Reason: fmt.Sprintf("the alias %s is on %s, and none of them is its write index, or it was put there just now; "+
-			"take it from all but one", s.alias, strings.Join(behind, " and "))}
+	for _, name := range behind {
+		if name != to {
+			actions = append(actions, remove(name, s.alias))
+		}
 	}
 	actions = append(actions, s.moveFilled(to)...)
 	if s.indices[from].number > 0 {
@@ -106,7 +111,7 @@ func (x *Indices) Remove(ctx context.Context, kind report.Kind, index string) er
 	if !ok {
 		return nil
 	}
-	made := found.number > 0 && found.Mappings.Meta.notes().Hash != ""
+	made := found.number > 0 && found.Mappings.Meta.notes().Hash != "" && !found.copied()
 	if !made || !found.only(s.alias+rebuilding) && !found.only(s.alias+retired) {
 		x.Log.InfoContext(ctx, "an index that was to be deleted stays: it is in use again, or was not made by riskdex", "index", index)
 		return nil

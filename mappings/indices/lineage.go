@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -55,12 +56,12 @@ func (x *Indices) CheckLineage(ctx context.Context, kind report.Kind) error {
 	if err != nil {
 		return err
 	}
-	return x.checkLineage(s)
+	return x.checkLineage(kind, s)
 }
 
 // CheckTakeOver is CheckLineage for a journal that is taking a kind over by filling the index
 // target.
-// It returns the index behind the alias, which is another journal's unless it is target already.
+// It returns the index that apps search, which is another journal's unless it is target already.
 // The error wraps report.ErrAnotherJournal if target is gone, or if another journal has begun to
 // take the kind over since.
 func (x *Indices) CheckTakeOver(ctx context.Context, kind report.Kind, target string) (index string, err error) {
@@ -68,19 +69,19 @@ func (x *Indices) CheckTakeOver(ctx context.Context, kind report.Kind, target st
 	if err != nil {
 		return "", err
 	}
-	if index = s.written(); index == target || s.beingFilled() == target {
+	if index = x.meant(kind, s); index == target || x.beingFilled(kind, s) == target {
 		return index, nil
 	}
 	return "", anotherJournal{fmt.Sprintf("the index %s, which was to take %s over, is gone, or another journal takes it over since", target, s.alias)}
 }
 
-func (x *Indices) checkLineage(s state) error {
-	for _, index := range s.used() {
+func (x *Indices) checkLineage(kind report.Kind, s state) error {
+	for _, index := range x.used(kind, s) {
 		if x.isOwnedByOther(s, index) {
 			return anotherJournal{fmt.Sprintf("the index %s is filled from another journal: its line is %s, and that of this journal is %s", index, s.lineage(index), x.Lineage)}
 		}
 	}
-	if to := s.beingFilled(); x.isOwnedByOther(s, to) {
+	if to := x.beingFilled(kind, s); x.isOwnedByOther(s, to) {
 		return anotherJournal{fmt.Sprintf("another journal is about to take %s over: it fills the index %s, whose line is %s, and that of this journal is %s; "+
 			"if nobody finishes that, take it back, or delete that index", s.alias, to, s.lineage(to), x.Lineage)}
 	}
@@ -100,7 +101,7 @@ func (x *Indices) checkOwner(ctx context.Context, kind report.Kind, s state) (ta
 	if x.Lineage == "" {
 		return false, nil
 	}
-	if err = x.checkLineage(s); err == nil && len(s.used()) == 0 {
+	if err = x.checkLineage(kind, s); err == nil && len(x.used(kind, s)) == 0 {
 		err = x.checkOwnerOfNew(ctx, kind)
 	}
 	if err != nil && !errors.Is(err, report.ErrAnotherJournal) {
@@ -115,7 +116,7 @@ func (x *Indices) checkOwner(ctx context.Context, kind report.Kind, s state) (ta
 	if other != nil {
 		return false, other
 	}
-	if used := cities.used(); len(used) > 0 && cities.lineage(used[0]) == x.Lineage {
+	if used := x.used(report.Cities, cities); len(used) > 0 && cities.lineage(used[0]) == x.Lineage {
 		return true, nil
 	}
 	return false, err
@@ -126,7 +127,7 @@ func (x *Indices) checkOwner(ctx context.Context, kind report.Kind, s state) (ta
 // and nowhere else, is marked to be sent again.
 func (x *Indices) undo(ctx context.Context, kind report.Kind, s state, resend func(context.Context) error) error {
 	var mine []string
-	for _, name := range s.with(s.alias + rebuilding) {
+	for _, name := range s.inRole(rebuilding) {
 		if s.lineage(name) == x.Lineage {
 			mine = append(mine, name)
 		}
@@ -151,30 +152,35 @@ func (x *Indices) checkOwnerOfNew(ctx context.Context, kind report.Kind) error {
 	if err != nil {
 		return err
 	}
-	if len(cities.used()) == 0 {
+	if len(x.used(report.Cities, cities)) == 0 {
 		return fmt.Errorf("%w: %s belongs to whoever owns %s, which does not exist yet", report.ErrUndecided, x.Alias(kind), cities.alias)
 	}
-	return x.checkLineage(cities)
+	return x.checkLineage(report.Cities, cities)
 }
 
 func (s state) lineage(index string) string { return s.indices[index].Mappings.Meta.notes().Line }
 
-// used returns the indices behind the alias, or else the one that would be put there.
-func (s state) used() []string {
+// used returns the index that is kept up to date; or else those behind the alias, or the one that
+// would be put there.
+func (x *Indices) used(kind report.Kind, s state) []string {
+	if kept := x.kept(kind, s); kept != "" {
+		return []string{kept}
+	}
 	if behind := s.with(s.alias); len(behind) > 0 {
 		return behind
 	}
-	if latest := s.latest(func(i indexState) bool { return !i.has(s.alias + rebuilding) }); latest != "" {
+	if latest := s.latest(func(name string) bool { return !s.indices[name].has(s.alias + rebuilding) }); latest != "" {
 		return []string{latest}
 	}
 	return nil
 }
 
 // beingFilled returns the index that a take-over or a rebuild of the kind is filling: the latest of
-// those that are being filled, unless the alias is on a later one.
-func (s state) beingFilled() string {
-	latest := s.latest(func(i indexState) bool { return i.has(s.alias) || i.has(s.alias+rebuilding) })
-	if s.indices[latest].has(s.alias) {
+// those that are being filled, unless apps search a later one.
+func (x *Indices) beingFilled(kind report.Kind, s state) string {
+	used, filling := x.used(kind, s), s.inRole(rebuilding)
+	latest := s.latest(func(name string) bool { return slices.Contains(used, name) || slices.Contains(filling, name) })
+	if !slices.Contains(filling, latest) {
 		return ""
 	}
 	return latest

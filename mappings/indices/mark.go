@@ -39,7 +39,7 @@ func (x *Indices) mark(ctx context.Context, s state, index string, anew bool) er
 	}
 	n := i.Mappings.Meta.notes()
 	want := n
-	want.identity, want.Line = i.Settings.Index, cmp.Or(x.Lineage, n.Line)
+	want.identity, want.Line = i.id(), cmp.Or(x.Lineage, n.Line)
 	if anew {
 		want.Followed = nil
 	}
@@ -81,7 +81,7 @@ func (x *Indices) trust(ctx context.Context, kind report.Kind, s state, index st
 	if err == nil && x.Lineage != "" && s.lineage(index) == "" {
 		return fmt.Errorf("%w: the index %s was marked just now", report.ErrUndecided, index)
 	}
-	if first := x.remember(kind, s.indices[index].Settings.Index); first && err != nil {
+	if first := x.remember(kind, s.indices[index].id()); first && err != nil {
 		x.Log.WarnContext(ctx, "the index cannot be marked: it would not be noticed if it were restored while riskdex is stopped, or filled from another journal",
 			"index", index, "error", err)
 	}

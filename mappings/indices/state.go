@@ -40,11 +40,24 @@ type indexState struct {
 	number   int                  // n of <alias>-v<n>; 0 if it has another name
 	Aliases  map[string]aliasBody `json:"aliases"`
 	Settings struct {
-		Index identity `json:"index"`
+		Index struct {
+			identity
+			Closed string `json:"verified_before_close"`
+		} `json:"index"`
 	} `json:"settings"`
 	Mappings struct {
 		Meta meta `json:"_meta"`
 	} `json:"mappings"`
+}
+
+// id returns the identity that Elasticsearch has given to the index.
+func (i indexState) id() identity { return i.Settings.Index.identity }
+
+// copied reports whether the index has the mark of another one: it was restored or copied, and the
+// aliases that record a role came along with it.
+func (i indexState) copied() bool {
+	marked := i.Mappings.Meta.notes().identity
+	return marked != (identity{}) && marked != i.id()
 }
 
 func (i indexState) has(alias string) bool {
@@ -60,7 +73,7 @@ func (x *Indices) state(ctx context.Context, kind report.Kind) (state, error) {
 	body, err := x.Client.Ask(ctx, esapi.IndicesGetRequest{
 		Index: []string{s.alias + "-v*", s.alias}, IgnoreUnavailable: yes(), ExpandWildcards: "all",
 		Features:   "aliases,settings,mappings",
-		FilterPath: []string{"*.aliases", "*.settings.index.uuid", "*.settings.index.history.uuid", "*.mappings._meta"},
+		FilterPath: []string{"*.aliases", "*.settings.index.uuid", "*.settings.index.history.uuid", "*.settings.index.verified_before_close", "*.mappings._meta"},
 	})
 	if err != nil {
 		return s, fmt.Errorf("looking for the alias %s and its indices: %w", s.alias, err)
@@ -79,7 +92,7 @@ func (x *Indices) state(ctx context.Context, kind report.Kind) (state, error) {
 }
 
 // anyIndex makes latest consider every index.
-func anyIndex(indexState) bool { return true }
+func anyIndex(string) bool { return true }
 
 // with returns the indices that have an alias, sorted by name.
 func (s state) with(alias string) []string {
@@ -92,29 +105,16 @@ func (s state) with(alias string) []string {
 	return names
 }
 
-// written returns the index that a write to the alias goes to. It is empty if there is
-// none, or if more than one could be meant.
-func (s state) written() string {
-	behind := s.with(s.alias)
-	if len(behind) == 1 {
-		if write := s.indices[behind[0]].Aliases[s.alias].IsWriteIndex; write == nil || *write {
-			return behind[0]
-		}
-		return ""
-	}
-	for _, name := range behind {
-		if write := s.indices[name].Aliases[s.alias].IsWriteIndex; write != nil && *write {
-			return name
-		}
-	}
-	return ""
+// inRole returns the indices that an alias gives a role. A copy does not have that of its original.
+func (s state) inRole(suffix string) []string {
+	return slices.DeleteFunc(s.with(s.alias+suffix), func(name string) bool { return s.indices[name].copied() })
 }
 
 // latest returns the index with the highest number of those that are wanted, or "".
-func (s state) latest(wanted func(indexState) bool) string {
+func (s state) latest(wanted func(name string) bool) string {
 	highest, latest := 0, ""
 	for name, index := range s.indices {
-		if index.number > highest && wanted(index) {
+		if index.number > highest && wanted(name) {
 			highest, latest = index.number, name
 		}
 	}
@@ -124,6 +124,10 @@ func (s state) latest(wanted func(indexState) bool) string {
 // aliasAction is one action of a request that changes aliases: all of them
 // happen in one step, or none.
 type aliasAction map[string]aliasChange
+
+type aliasActions struct {
+	Actions []aliasAction `json:"actions"`
+}
 
 type aliasChange struct {
 	Index        string `json:"index"`
@@ -160,7 +164,7 @@ func (s state) moveFilled(index string) []aliasAction {
 }
 
 func (x *Indices) changeAliases(ctx context.Context, actions []aliasAction) error {
-	body, err := json.Marshal(map[string][]aliasAction{"actions": actions})
+	body, err := json.Marshal(aliasActions{actions})
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
-	"riskdex/elastic"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
@@ -104,8 +103,9 @@ func TestEnsureCreatesNothingWhenMarkingFails(t *testing.T) {
 func TestEnsureGivesTheLatestIndexItsAlias(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	for _, name := range []string{x.Index(report.Cities, 2), x.Index(report.Cities, 10), x.Alias(report.Cities) + "-v11-old"} {
-		must(t, x.Client, esapi.IndicesCreateRequest{Index: name})
+		must(t, x.Client, esapi.IndicesCreateRequest{Index: name, Body: strings.NewReader(`{"mappings":{"_meta":{"riskdex":{"hash":"` + x.Set.Hash(report.Cities) + `"}}}}`)})
 	}
+	must(t, x.Client, esapi.IndicesCreateRequest{Index: x.Index(report.Cities, 12)}) // of another mapping, such as one that a write has made
 	var marked counter
 	if _, err := x.Ensure(t.Context(), report.Cities, marked.resend); err != nil {
 		t.Fatal(err)
@@ -114,6 +114,11 @@ func TestEnsureGivesTheLatestIndexItsAlias(t *testing.T) {
 	if marked != 1 {
 		t.Errorf("everything is sent again %d times, want once: nobody knows what that index holds", marked)
 	}
+	must(t, x.Client, esapi.IndicesDeleteRequest{Index: []string{x.Index(report.Cities, 2), x.Index(report.Cities, 10)}})
+	if _, err := x.Ensure(t.Context(), report.Cities, marked.resend); err != nil || marked != 2 {
+		t.Errorf("error %v; everything is sent again %d times", err, marked)
+	}
+	wantAlias(t, x, 13)
 }
 
 // TestEnsureInARace lets two processes find nothing before either creates an index.
@@ -164,8 +169,8 @@ func TestEnsureSaysWhatIsInTheWay(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	must(t, x.Client, esapi.IndicesCreateRequest{Index: x.Alias(report.Cities)})
 	_, err := x.Ensure(t.Context(), report.Cities, nothing)
-	answer, ok := errors.AsType[*elastic.ResponseError](err)
-	if !ok || answer.Status != 400 || answer.Type != "invalid_alias_name_exception" || !strings.Contains(err.Error(), "delete it") {
+	wrong, ok := errors.AsType[*report.WrongAlias](err)
+	if !ok || wrong.Kind != report.Cities || !strings.Contains(wrong.Remedy, "delete it: DELETE /"+x.Alias(report.Cities)) {
 		t.Errorf("got %v", err)
 	}
 }

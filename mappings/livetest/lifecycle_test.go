@@ -2,6 +2,7 @@ package livetest
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -109,22 +110,29 @@ func (lostAnswer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// TestSwapLeavesWhatSomebodyElseDid: if somebody else has moved the alias, a swap changes
-// nothing.
-func TestSwapLeavesWhatSomebodyElseDid(t *testing.T) {
-	x, old, next := twoIndices(t)
-	other := x.Prefix + "other"
-	must(t, x.Client, esapi.IndicesCreateRequest{Index: other})
-	must(t, x.Client, esapi.IndicesUpdateAliasesRequest{Body: strings.NewReader(`{"actions":[
-		{"remove":{"index":"` + old + `","alias":"` + x.Alias(report.Cities) + `"}},
-		{"add":{"index":"` + other + `","alias":"` + x.Alias(report.Cities) + `"}}]}`)})
-	if err := x.Swap(t.Context(), report.Cities, old, next); err == nil {
-		t.Error("no error")
+// TestSwapPutsTheAliasRight: whatever somebody else has done to the alias, the new index has it
+// alone afterwards. If the index that was to be replaced is gone, a swap changes nothing.
+func TestSwapPutsTheAliasRight(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		x, old, next := twoIndices(t)
+		other := x.Prefix + "other"
+		must(t, x.Client, esapi.IndicesCreateRequest{Index: other})
+		must(t, x.Client, esapi.IndicesUpdateAliasesRequest{Body: strings.NewReader(`{"actions":[
+			{"remove":{"index":"` + old + `","alias":"` + x.Alias(report.Cities) + `"}},
+			{"add":{"index":"` + other + `","alias":"` + x.Alias(report.Cities) + `"}}]}`)})
+		if gone {
+			must(t, x.Client, esapi.IndicesDeleteRequest{Index: []string{old}})
+		}
+		if err := x.Swap(t.Context(), report.Cities, old, next); (err != nil) != gone {
+			t.Errorf("where the old index is gone (%t): %v", gone, err)
+		}
+		if !gone {
+			wantAlias(t, x, 2)
+			wantLeftovers(t, x, nil, []string{old})
+		} else if behind := aliasOf(t, x); len(behind) != 1 || !slices.Contains(slices.Collect(maps.Keys(behind)), other) {
+			t.Errorf("the alias is on %v", behind)
+		}
 	}
-	if behind := aliasOf(t, x); len(behind) != 1 || !slices.Contains(slices.Collect(maps.Keys(behind)), other) {
-		t.Errorf("the alias is on %v", behind)
-	}
-	wantLeftovers(t, x, []string{next}, nil)
 }
 
 func TestRemoveDeletesNothingThatIsNeeded(t *testing.T) {
@@ -151,11 +159,11 @@ func TestRemoveDeletesNothingThatIsNeeded(t *testing.T) {
 func TestEnsureFillsWhatSomebodyElsePutThere(t *testing.T) {
 	alias := func(x *indices.Indices) string { return x.Alias(report.Cities) }
 	for name, put := range map[string]func(t *testing.T, x *indices.Indices, old string) (index string){
-		"alias moved": func(t *testing.T, x *indices.Indices, old string) string {
+		"alias moved, and the index deleted": func(t *testing.T, x *indices.Indices, old string) string {
 			other := x.Prefix + "other"
 			must(t, x.Client, esapi.IndicesCreateRequest{Index: other})
 			must(t, x.Client, esapi.IndicesUpdateAliasesRequest{Body: strings.NewReader(`{"actions":[
-				{"remove":{"index":"` + old + `","alias":"` + alias(x) + `"}}, {"add":{"index":"` + other + `","alias":"` + alias(x) + `"}}]}`)})
+				{"remove_index":{"index":"` + old + `"}}, {"add":{"index":"` + other + `","alias":"` + alias(x) + `"}}]}`)})
 			return other
 		},
 		"restored with its aliases": func(t *testing.T, x *indices.Indices, old string) string {
@@ -185,8 +193,8 @@ func TestEnsureFillsWhatSomebodyElsePutThere(t *testing.T) {
 			*x = *newIndices(t, x.Prefix) // has seen nothing
 			return old
 		},
-		"alias removed": func(t *testing.T, x *indices.Indices, old string) string {
-			must(t, x.Client, esapi.IndicesDeleteAliasRequest{Index: []string{old}, Name: []string{alias(x)}})
+		"all aliases removed": func(t *testing.T, x *indices.Indices, old string) string {
+			must(t, x.Client, esapi.IndicesDeleteAliasRequest{Index: []string{old}, Name: []string{alias(x) + "*"}})
 			return old
 		},
 	} {
@@ -256,16 +264,88 @@ func TestIndexThatAnotherFollowerMade(t *testing.T) {
 	}
 }
 
-func TestEnsureLeavesAnUnclearAliasAlone(t *testing.T) {
+// TestEnsureMendsAMissingAlias: the mark tells which index it was on, and that lacks nothing.
+func TestEnsureMendsAMissingAlias(t *testing.T) {
 	x, old, _ := twoIndices(t)
-	other := x.Prefix + "other"
-	must(t, x.Client, esapi.IndicesCreateRequest{Index: other})
-	must(t, x.Client, esapi.IndicesUpdateAliasesRequest{Body: strings.NewReader(`{"actions":[
-		{"add":{"index":"` + old + `","alias":"` + x.Alias(report.Cities) + `","is_write_index":false}},
-		{"add":{"index":"` + other + `","alias":"` + x.Alias(report.Cities) + `","is_write_index":false}}]}`)})
+	must(t, x.Client, esapi.IndicesDeleteAliasRequest{Index: []string{old}, Name: []string{x.Alias(report.Cities)}})
 	var again counter
-	if index, err := x.Ensure(t.Context(), report.Cities, again.resend); index != "" || err != nil || again != 0 {
+	if index, err := x.Ensure(t.Context(), report.Cities, again.resend); index != old || err != nil || again != 0 {
 		t.Errorf("got %q, %v; everything is sent again %d times", index, err, again)
+	}
+	wantAlias(t, x, 1)
+}
+
+// TestEnsureTellsAWrongAlias and leaves it alone; the request that it names puts it right. If it is
+// not known which index the alias should be on, that one is then filled.
+func TestEnsureTellsAWrongAlias(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		x, old, next := twoIndices(t)
+		other, alias, want := x.Index(report.Cities, 7), x.Alias(report.Cities), old
+		must(t, x.Client, esapi.IndicesCreateRequest{Index: other})
+		must(t, x.Client, esapi.IndicesPutAliasRequest{Index: []string{other}, Name: alias})
+		if !known {
+			must(t, x.Client, esapi.IndicesDeleteAliasRequest{Index: []string{old}, Name: []string{alias + "-filled"}})
+			want = ""
+		}
+		var again counter
+		for _, x := range []*indices.Indices{x, newIndices(t, x.Prefix)} {
+			index, err := x.Ensure(t.Context(), report.Cities, again.resend)
+			wrong, is := errors.AsType[*report.WrongAlias](err)
+			if index != want || !is || again != 0 || len(aliasOf(t, x)) != 2 {
+				t.Fatalf("got %q, %v; everything is sent again %d times", index, err, again)
+			}
+			if err := x.CheckSearched(t.Context(), report.Cities); err == nil || err.Error() != wrong.Error() {
+				t.Errorf("a check says %v, want %v", err, wrong)
+			}
+			if i, err := x.Inspect(t.Context(), report.Cities); err != nil || i.Wrong == nil || i.Wrong.Remedy != wrong.Remedy {
+				t.Errorf("an inspection says %+v, %v", i, err)
+			}
+			if x.CheckLineage(t.Context(), report.Cities) != nil {
+				t.Error("a rebuild would be refused")
+			}
+		}
+		wantLeftovers(t, x, []string{next}, nil)
+		_, err := x.Ensure(t.Context(), report.Cities, again.resend)
+		_, body, _ := strings.Cut(err.Error(), "POST /_aliases ")
+		must(t, x.Client, esapi.IndicesUpdateAliasesRequest{Body: strings.NewReader(body)})
+		want, times := old, 0
+		if !known {
+			want, times = other, 1
+		}
+		if index, err := x.Ensure(t.Context(), report.Cities, again.resend); index != want || err != nil || int(again) != times {
+			t.Errorf("got %q, %v; want %q; everything is sent again %d times, want %d", index, err, want, again, times)
+		}
+		if len(aliasOf(t, x)) != 1 {
+			t.Errorf("the alias is on %v", aliasOf(t, x))
+		}
+	}
+}
+
+// TestRolesOfACopy: a copy brings the aliases along that record roles, and none of its roles is
+// true. It is neither deleted nor rebuilt, nor does it stand for the index of another journal.
+func TestRolesOfACopy(t *testing.T) {
+	x := ofLine(t, elastictest.Prefix(t), "A")
+	if !owns(t, x, report.Cities) {
+		t.Fatal("the index is another journal's")
+	}
+	alias, old := x.Alias(report.Cities), x.Index(report.Cities, 1)
+	meta := strings.Replace(metaOf(t, x, old), `"line":"A"`, `"line":"B"`, 1)
+	for n, role := range []string{"-filled", "-rebuilding", "-retired"} {
+		must(t, x.Client, esapi.IndicesCreateRequest{Index: x.Index(report.Cities, 7+n), Body: strings.NewReader(
+			`{"mappings":{"_meta":` + meta + `},"aliases":{"` + alias + `":{},"` + alias + role + `":{}}}`)})
+	}
+	wantLeftovers(t, x, nil, nil)
+	index, err := x.Ensure(t.Context(), report.Cities, nothing)
+	if wrong, is := errors.AsType[*report.WrongAlias](err); index != old || !is || !strings.Contains(wrong.Detail, "cities-v8") {
+		t.Errorf("got %q, %v", index, err)
+	}
+	for n := range 3 {
+		if err := x.Remove(t.Context(), report.Cities, x.Index(report.Cities, 7+n)); err != nil {
+			t.Error(err)
+		}
+	}
+	if all := indicesOf(t, x); len(all) != 4 {
+		t.Errorf("%v are left", all)
 	}
 }
 
