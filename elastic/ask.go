@@ -44,9 +44,9 @@ type ErrorCause struct {
 const maxAnswer = 64 << 20
 
 // Ask sends a request and returns the body of the answer. It takes RequestTimeout at most.
-// An answer other than 200 is a *ResponseError. After any other error it is unknown whether
-// Elasticsearch executed the request.
-func (c *Client) Ask(ctx context.Context, request esapi.Request) ([]byte, error) {
+// An answer other than 200 is a *ResponseError, and one that does not keep the rule an
+// *UnclearError. After any other error it is unknown whether Elasticsearch executed the request.
+func (c *Client) Ask(ctx context.Context, request esapi.Request, rule Rule) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
 	response, err := request.Do(ctx, c)
@@ -63,7 +63,7 @@ func (c *Client) Ask(ctx context.Context, request esapi.Request) ([]byte, error)
 	case len(body) > maxAnswer:
 		return nil, fmt.Errorf("the answer has more than %d bytes", maxAnswer)
 	}
-	return body, nil
+	return body, rule.keep(body)
 }
 
 // Request is a request that esapi has no type for.

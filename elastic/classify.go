@@ -2,7 +2,9 @@ package elastic
 
 import (
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,7 +37,8 @@ type Level int
 const (
 	LevelItem      Level = iota // one change of a bulk that was answered
 	LevelRequest                // a request as a whole, which failed
-	LevelTransport              // no answer, or an unreadable one
+	LevelTransport              // no answer, or one that broke off
+	LevelUnclear                // an answer that does not say whether it was done
 )
 
 // Answer is what matters for a change in an answer of Elasticsearch, or in the lack of one.
@@ -50,6 +53,9 @@ type Answer struct {
 // AnswerOf returns the answer behind an error of [Client.Ask], or of a method that uses it. If
 // the error body is not Elasticsearch's, such as that of a proxy, the answer has only the status.
 func AnswerOf(err error) Answer {
+	if _, unclear := errors.AsType[*UnclearError](err); unclear {
+		return Answer{Level: LevelUnclear, Detail: err.Error()}
+	}
 	refused, ok := errors.AsType[*ResponseError](err)
 	switch {
 	case !ok:
@@ -76,6 +82,7 @@ const (
 	ReasonPipeline     = "pipeline_missing"
 	ReasonTooLarge     = "too_large"
 	ReasonDocument     = "document_refused"
+	ReasonUnclear      = "answer_unclear"
 	ReasonUnknown      = "unknown"
 
 	// ReasonAnotherJournal: the index is filled from another journal.
@@ -90,7 +97,7 @@ func Reasons() []string {
 	return []string{
 		ReasonUnreachable, ReasonOverloaded, ReasonUnavailable, ReasonBlocked, ReasonMissing, ReasonClosed,
 		ReasonFieldLimit, ReasonUnauthorized, ReasonRequest, ReasonPipeline, ReasonTooLarge,
-		ReasonDocument, ReasonUnknown, ReasonAnotherJournal, ReasonAlias,
+		ReasonDocument, ReasonUnclear, ReasonUnknown, ReasonAnotherJournal, ReasonAlias,
 	}
 }
 
@@ -119,14 +126,17 @@ func ClassifyError(err error) (Verdict, string, Answer) {
 // type counts first. Whatever is unknown is retried: sending a change twice does no harm,
 // setting one aside by mistake does.
 func Classify(a Answer) (Verdict, string) {
-	if a.Level == LevelTransport {
+	switch a.Level {
+	case LevelTransport:
 		return Retry, ReasonUnreachable
+	case LevelUnclear:
+		return Retry, ReasonUnclear
 	}
 	if v, reason, ok := decideByType(a); ok {
 		return v, reason
 	}
 	switch {
-	case a.Level == LevelItem && a.ErrorType == "" && done(a.Op, a.Status):
+	case a.Level == LevelItem && a.ErrorType == "" && slices.Contains(slices.Collect(maps.Values(results[a.Op])), a.Status):
 		return Settled, ""
 	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden:
 		return Pause, ReasonUnauthorized
@@ -146,18 +156,6 @@ func Classify(a Answer) (Verdict, string) {
 		return Dead, ReasonDocument
 	}
 	return Retry, ReasonUnknown
-}
-
-// done reports whether a status without an error means that op succeeded. For a delete, 404
-// does too: there was nothing to delete.
-func done(op report.Op, status int) bool {
-	switch op {
-	case report.Index:
-		return status == http.StatusOK || status == http.StatusCreated
-	case report.Delete:
-		return status == http.StatusOK || status == http.StatusNotFound
-	}
-	return false
 }
 
 // VersionConflict is the error type of a write whose version is not newer than the index's.

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
@@ -45,7 +44,6 @@ type Connection struct {
 // brings a typed API of 850 packages that nothing here uses.
 type Client struct {
 	transport *elastictransport.Client
-	genuine   atomic.Bool // Elasticsearch has identified itself once
 }
 
 // ErrNotElasticsearch means that something other than Elasticsearch answers.
@@ -115,18 +113,17 @@ func newClient(c Connection, u *url.URL, transport http.RoundTripper) (*Client, 
 }
 
 // Perform sends a request, whose URL has no host, and returns the response, whose body the
-// caller closes. Until Elasticsearch has identified itself once, a successful response
-// without its header is [ErrNotElasticsearch].
+// caller closes. A successful response without the header of Elasticsearch is
+// [ErrNotElasticsearch].
 func (c *Client) Perform(req *http.Request) (*http.Response, error) {
 	res, err := c.transport.Perform(req)
-	if err != nil || c.genuine.Load() || res.StatusCode < 200 || res.StatusCode > 299 {
+	if err != nil || res.StatusCode < 200 || res.StatusCode > 299 {
 		return res, err
 	}
 	if res.Header.Get("X-Elastic-Product") != "Elasticsearch" {
 		res.Body.Close()
 		return nil, ErrNotElasticsearch
 	}
-	c.genuine.Store(true)
 	return res, nil
 }
 

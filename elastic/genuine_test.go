@@ -26,7 +26,7 @@ func TestOnlyElasticsearchIsBelieved(t *testing.T) {
 	client, err := elastic.NewClient(elastic.Connection{URL: other.URL})
 	require.NoError(t, err)
 	ask := func() error {
-		_, err := client.Ask(t.Context(), esapi.ClusterHealthRequest{})
+		_, err := client.Ask(t.Context(), esapi.ClusterHealthRequest{}, elastic.Readable)
 		return err
 	}
 	if err := ask(); !errors.Is(err, elastic.ErrNotElasticsearch) {
@@ -50,7 +50,7 @@ func TestAnswerThatBreaksOff(t *testing.T) {
 	t.Cleanup(half.Close)
 	client, err := elastic.NewClient(elastic.Connection{URL: half.URL})
 	require.NoError(t, err)
-	_, err = client.Ask(t.Context(), elastic.Request{Method: "POST", Path: "/_search", Body: []byte("{}")})
+	_, err = client.Ask(t.Context(), elastic.Request{Method: "POST", Path: "/_search", Body: []byte("{}")}, elastic.Searched)
 	if _, refused := errors.AsType[*elastic.ResponseError](err); err == nil || refused || !strings.Contains(err.Error(), "broke off") {
 		t.Errorf("got %v", err)
 	}

@@ -32,42 +32,45 @@ func (c *Client) Searchable(ctx context.Context, index string, ids []report.ID) 
 }
 
 func (c *Client) versions(ctx context.Context, index string, ids []report.ID, realtime bool) (map[report.ID]Indexed, error) {
-	answer, err := c.mget(ctx, index, ids, realtime, "false")
-	if err != nil {
-		return nil, err
-	}
-	have, _, err := readDocuments(answer, ids)
-	return have, err
+	found, err := c.mget(ctx, index, ids, realtime, "false")
+	return found.have, err
 }
 
 // Shown is Searchable for one document, and returns its source, too.
 func (c *Client) Shown(ctx context.Context, index string, id report.ID) (Indexed, json.RawMessage, error) {
-	ids := []report.ID{id}
-	answer, err := c.mget(ctx, index, ids, false, "true")
-	if err != nil {
-		return Indexed{}, nil, err
-	}
-	have, source, err := readDocuments(answer, ids)
-	return have[id], source, err
+	found, err := c.mget(ctx, index, []report.ID{id}, false, "true")
+	return found.have[id], found.source, err
 }
 
-func (c *Client) mget(ctx context.Context, index string, ids []report.ID, realtime bool, source string) ([]byte, error) {
+// documents are what a lookup has found.
+type documents struct {
+	have   map[report.ID]Indexed
+	source json.RawMessage // of the last one
+}
+
+func (c *Client) mget(ctx context.Context, index string, ids []report.ID, realtime bool, source string) (found documents, err error) {
 	body, err := json.Marshal(map[string][]report.ID{"ids": ids})
 	if err != nil {
-		return nil, err
+		return found, err
 	}
 	request := esapi.MgetRequest{Index: index, Body: bytes.NewReader(body), Source: []string{source}, Realtime: &realtime}
 	if source == "false" { // a filter writes the numbers of a source in its own way: 1.50 as 1.5
-		request.FilterPath = []string{"docs._id", "docs._version", "docs.found", "docs.error.type", "docs.error.reason", "error.type", "error.reason"}
+		request.FilterPath = []string{"docs._index", "docs._id", "docs._version", "docs.found", "docs.error", "error"}
 	}
-	return c.Ask(ctx, request)
+	_, err = c.Ask(ctx, request, func(answer []byte) (err error) {
+		found, err = readDocuments(answer, ids)
+		return err
+	})
+	return found, err
 }
 
-// readDocuments reads the answer for each of ids, by position, and returns the source of the
-// last one. A document is missing only if the answer says so explicitly.
-func readDocuments(text []byte, ids []report.ID) (have map[report.ID]Indexed, source json.RawMessage, err error) {
+// readDocuments reads the answer for each of ids, by position. A document is missing only if the
+// answer says so explicitly, and all of them are of one index: an alias of several has the state
+// of none.
+func readDocuments(text []byte, ids []report.ID) (documents, error) {
 	var body struct {
 		Docs []struct {
+			Index   string          `json:"_index"`
 			ID      report.ID       `json:"_id"`
 			Found   *bool           `json:"found"`
 			Version report.Version  `json:"_version"`
@@ -76,24 +79,26 @@ func readDocuments(text []byte, ids []report.ID) (have map[report.ID]Indexed, so
 		} `json:"docs"`
 	}
 	if err := json.Unmarshal(text, &body); err != nil {
-		return nil, nil, fmt.Errorf("the answer for %d documents cannot be read: %w", len(ids), err)
+		return documents{}, fmt.Errorf("the answer for %d documents cannot be read: %w", len(ids), err)
 	}
 	if len(body.Docs) != len(ids) {
-		return nil, nil, fmt.Errorf("the answer for %d documents has %d", len(ids), len(body.Docs))
+		return documents{}, fmt.Errorf("the answer for %d documents has %d", len(ids), len(body.Docs))
 	}
-	have = make(map[report.ID]Indexed, len(ids))
+	found := documents{have: make(map[report.ID]Indexed, len(ids))}
 	for i, d := range body.Docs {
 		switch {
 		case d.ID != ids[i]: // #nosec G602 -- there are as many
-			return nil, nil, fmt.Errorf("document %d of the answer is not the one that was asked for", i)
+			return documents{}, fmt.Errorf("document %d of the answer is not the one that was asked for", i)
 		case d.Error != nil:
-			return nil, nil, documentTrouble(*d.Error)
+			return documents{}, documentTrouble(*d.Error)
+		case d.Index == "" || d.Index != body.Docs[0].Index:
+			return documents{}, fmt.Errorf("document %d of the answer is of the index %q, and the first one of %q", i, d.Index, body.Docs[0].Index)
 		case d.Found == nil || *d.Found != (d.Version > 0):
-			return nil, nil, fmt.Errorf("the answer does not say whether document %d is there", i)
+			return documents{}, fmt.Errorf("the answer does not say whether document %d is there", i)
 		}
-		have[d.ID], source = Indexed{*d.Found, d.Version}, d.Source
+		found.have[d.ID], found.source = Indexed{*d.Found, d.Version}, d.Source
 	}
-	return have, source, nil
+	return found, nil
 }
 
 // documentTrouble returns the error for a document in an answer, which has no status of its

@@ -126,10 +126,12 @@ func alone(settings, mapping string) string {
 	return `PUT /%s-v1 {"aliases":{"%s":{"is_write_index":true}},"settings":{"number_of_replicas":0` + settings + `},"mappings":{` + mapping + `}}`
 }
 
+// external is the line for the document "1" with a version.
+const external = `{"index":{"_id":"1","version":%d,"version_type":"external"}}`
+
 func rows() map[string]asked {
 	const dynamic, off = `"dynamic":true`, `"dynamic":false`
 	first := `PUT /%s/_doc/1?version=5&version_type=external {}`
-	external := `{"index":{"_id":"1","version":%d,"version_type":"external"}}`
 	large := `{"text":"` + strings.Repeat("x ", 1<<19) + `"}`
 	middling := `{"text":"` + strings.Repeat("x ", 450_000) + `"}`
 	small := `{"text":"` + strings.Repeat("x ", 200_000) + `"}`
@@ -138,14 +140,14 @@ func rows() map[string]asked {
 		"updated":           {setup: []string{alone("", off), first}, action: fmt.Sprintf(external, 6), verdict: "settled"},
 		"same version":      {setup: []string{alone("", off), first}, action: fmt.Sprintf(external, 5), verdict: "superseded"},
 		"older version":     {setup: []string{alone("", off), first}, action: fmt.Sprintf(external, 4), verdict: "superseded"},
-		"delete of nothing": {setup: []string{alone("", off)}, action: `{"delete":{"_id":"1"}}`, op: report.Delete, verdict: "settled"},
+		"delete of nothing": {setup: []string{alone("", off)}, action: `{"delete":{"_id":"1","version":1,"version_type":"external"}}`, op: report.Delete, verdict: "settled"},
 
 		"closed":                 {setup: []string{alone("", off), `POST /%s-v1/_close`}, verdict: "pause", reason: "index_closed"},
 		"write block":            {setup: []string{alone("", off), `PUT /%s-v1/_block/write`}, verdict: "pause", reason: "index_blocked"},
-		"write block, delete":    {setup: []string{alone("", off), `PUT /%s-v1/_block/write`}, action: `{"delete":{"_id":"1"}}`, op: report.Delete, verdict: "pause", reason: "index_blocked"},
+		"write block, delete":    {setup: []string{alone("", off), `PUT /%s-v1/_block/write`}, action: `{"delete":{"_id":"1","version":1,"version_type":"external"}}`, op: report.Delete, verdict: "pause", reason: "index_blocked"},
 		"read-only":              {setup: []string{alone(`,"blocks.read_only":true`, off)}, verdict: "pause", reason: "index_blocked"},
 		"flood stage":            {setup: []string{alone(`,"blocks.read_only_allow_delete":true`, off)}, verdict: "pause", reason: "index_blocked"},
-		"flood stage, delete":    {setup: []string{alone(`,"blocks.read_only_allow_delete":true`, off)}, action: `{"delete":{"_id":"1"}}`, op: report.Delete, verdict: "pause", reason: "index_blocked"},
+		"flood stage, delete":    {setup: []string{alone(`,"blocks.read_only_allow_delete":true`, off)}, action: `{"delete":{"_id":"1","version":1,"version_type":"external"}}`, op: report.Delete, verdict: "pause", reason: "index_blocked"},
 		"no alias":               {verdict: "pause", reason: "index_missing"},
 		"index in place of it":   {setup: []string{`PUT /%s {}`}, verdict: "pause", reason: "index_missing"},
 		"no index, none guessed": {query: "timeout=20s", setup: []string{`PUT /_cluster/settings {"persistent":{"action.auto_create_index":"false"}}`}, undo: []string{`PUT /_cluster/settings {"persistent":{"action.auto_create_index":null}}`}, verdict: "pause", reason: "index_missing"},
@@ -202,11 +204,14 @@ func testAnswers(t *testing.T, s *ownServer) {
 			for _, request := range row.undo {
 				s.administer(t, request)
 			}
-			c := report.Change{Key: report.Key{ID: "1"}, Op: report.Index}
+			c := report.Change{Key: report.Key{ID: "1"}, Op: report.Index, Version: 1}
+			if row.action == fmt.Sprintf(external, 6) {
+				c.Version = 6
+			}
 			if row.op != "" {
 				c.Op = row.op
 			}
-			judged, err := indexer.Judge(status, text, []report.Change{c})
+			judged, err := indexer.Judge(status, text, own, []report.Change{c})
 			require.NoError(t, err)
 			got := judged[0]
 			level := "item"
@@ -232,7 +237,7 @@ func (s *ownServer) bulk(t *testing.T, own string, row asked) (int, []byte) {
 		query = "require_alias=true"
 	}
 	if action == "" {
-		action = `{"index":{"_id":"1"}}`
+		action = fmt.Sprintf(external, 1)
 	}
 	if doc == "" {
 		doc = "{}"
@@ -242,7 +247,7 @@ func (s *ownServer) bulk(t *testing.T, own string, row asked) (int, []byte) {
 		lines = action + "\n"
 	}
 	req, err := http.NewRequest("POST", s.URL()+strings.ReplaceAll(path, "%s", own)+"?"+query+
-		"&filter_path=items.*._id,items.*.status,items.*.error.type,items.*.error.reason,error.type,error.reason,status", strings.NewReader(lines))
+		"&filter_path="+strings.Join(elastic.BulkFilter, ","), strings.NewReader(lines))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/x-ndjson")
 	// A server that refuses the size closes the connection, so ask before sending.
@@ -311,7 +316,7 @@ func testCredentials(t *testing.T, s *ownServer) {
 	for _, c := range []elastic.Connection{{URL: s.URL(), User: admin, Password: adminPassword}, {URL: s.as(admin, adminPassword)}} {
 		client, err := elastic.NewClient(c)
 		require.NoError(t, err)
-		_, err = client.Ask(t.Context(), esapi.ClusterHealthRequest{})
+		_, err = client.Ask(t.Context(), esapi.ClusterHealthRequest{}, elastic.Readable)
 		require.NoError(t, err)
 	}
 }

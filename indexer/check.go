@@ -196,7 +196,7 @@ func (f *found) cause() (report.RebuildCause, bool) {
 // checkTrouble notes why the index could not be checked.
 func (x *Indexer) checkTrouble(kind report.Kind, err error) *judgement {
 	j := judgeError(err)
-	x.metrics.answered(j.answer.Level == elastic.LevelRequest && j.reason != elastic.ReasonUnavailable)
+	x.metrics.answered(j.answer.Level != elastic.LevelTransport && j.reason != elastic.ReasonUnavailable)
 	x.metrics.failures.WithLabelValues(string(kind), j.reason).Inc()
 	return &j
 }

@@ -218,7 +218,7 @@ func (d *dispatcher) report(ctx context.Context, l *lane, was *judgement) {
 		d.log.InfoContext(ctx, "index left to another process, which has locked its kind", "index", index)
 	case l.trouble.reason == reasonJournal:
 		d.log.ErrorContext(ctx, "index waits for the journal, which cannot be read or written: tried again until it can", "index", index, "error", l.trouble.answer.Detail)
-	case l.trouble.verdict == elastic.Pause:
+	case l.trouble.holds():
 		d.log.ErrorContext(ctx, "index held: everything is kept, and tried again until it heals", "index", index,
 			"reason", l.trouble.reason, "error_type", l.trouble.answer.ErrorType, "detail", l.trouble.answer.Detail)
 	default:

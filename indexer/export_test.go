@@ -15,7 +15,7 @@ type Judged struct {
 
 // Judge reads the answer to a bulk as the indexer does. It returns an error if the
 // indexer would not accept it as an answer.
-func Judge(status int, text []byte, changes []report.Change) ([]Judged, error) {
+func Judge(status int, text []byte, name string, changes []report.Change) ([]Judged, error) {
 	answers := make([]elastic.Answer, len(changes))
 	if status == 200 {
 		batch := make([]prepared, len(changes))
@@ -23,7 +23,7 @@ func Judge(status int, text []byte, changes []report.Change) ([]Judged, error) {
 			batch[i].change = c
 		}
 		var err error
-		if answers, err = itemAnswers(text, batch); err != nil {
+		if answers, err = elastic.ReadBulk(text, name, sent(batch)); err != nil {
 			return nil, err
 		}
 	} else {

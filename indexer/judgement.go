@@ -32,6 +32,12 @@ func (j *judgement) ofItems() bool {
 	return j.verdict == elastic.Retry && j.answer.Level == elastic.LevelItem && j.answer.Status >= 500
 }
 
+// holds reports whether nothing can be written until somebody changes something: a pause, or answers
+// that never say what was done.
+func (j *judgement) holds() bool {
+	return j.verdict == elastic.Pause || j.reason == elastic.ReasonUnclear
+}
+
 // taken reports whether Elasticsearch has the change, or a newer one.
 func (j *judgement) taken() bool {
 	return j.verdict == elastic.Settled || j.verdict == elastic.Superseded

@@ -102,7 +102,7 @@ func (l *lane) blocked() bool { return l.trouble != nil && !(l.ownedByOther() &&
 
 // own makes t a task of this lane.
 func (l *lane) own(t task, now time.Time) task {
-	t.lane, t.rebuild, t.kind, t.known, t.mappingCompared, t.started = l, l.rebuild, l.kind, l.known, l.mappingCompared, now
+	t.lane, t.rebuild, t.kind, t.known, t.mappingCompared, t.started, t.index = l, l.rebuild, l.kind, l.known, l.mappingCompared, now, l.index
 	t.takeOver = l.takingOver()
 	return t
 }

@@ -178,7 +178,7 @@ func (m *metrics) showAlias(kind report.Kind, wrong bool) {
 func (m *metrics) showPaused(index string, trouble *judgement) {
 	for _, reason := range failureReasons() {
 		paused := 0.0
-		if trouble != nil && trouble.verdict == elastic.Pause && trouble.reason == reason {
+		if trouble != nil && trouble.holds() && trouble.reason == reason {
 			paused = 1
 		}
 		m.held.WithLabelValues(index, reason).Set(paused)

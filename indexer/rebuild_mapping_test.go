@@ -134,7 +134,7 @@ func TestUncertainLookupMakesNoDeadLetter(t *testing.T) {
 		"503":          func(b *indexertest.Bites) indexertest.Fault { return b.Of(indexertest.AnswerWith(503, ``)) },
 		"no documents": func(b *indexertest.Bites) indexertest.Fault { return b.Of(indexertest.AnswerWith(200, `{"docs":[]}`)) },
 		"documents of other names": func(b *indexertest.Bites) indexertest.Fault {
-			return b.Replace(`{"docs":[{"_id":"`, `{"docs":[{"_id":"x`)
+			return b.Replace(`","_id":"`, `","_id":"x`)
 		},
 		"documents that say nothing": func(b *indexertest.Bites) indexertest.Fault { return b.Replace(`"found":`, `"lost":`) },
 	} {

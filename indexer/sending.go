@@ -261,7 +261,7 @@ func (s *sending) bulk(ctx context.Context, only bool, part []prepared) (items [
 // answersRequests reports whether an error is an answer that shows that Elasticsearch is up.
 func answersRequests(err error) bool {
 	a := elastic.AnswerOf(err)
-	return a.Level == elastic.LevelRequest && a.Status < 500
+	return a.Level == elastic.LevelUnclear || a.Level == elastic.LevelRequest && a.Status < 500
 }
 
 // leave judges changes that are no longer sent like the failure that stopped the task.

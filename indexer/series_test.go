@@ -46,7 +46,7 @@ func TestEveryFailureIsCountedWhereItWasAtZero(t *testing.T) {
 			for i := 0; i < len(lines); i += 2 { // what to do, and the document
 				_, id, _ := strings.Cut(lines[i], `"_id":"`)
 				id, _, _ = strings.Cut(id, `"`)
-				items = append(items, fmt.Sprintf(`{"index":{"_index":"x","_id":%q,"status":%d,"error":{"type":%q,"reason":%q}}}`, id, status, errorType, detail))
+				items = append(items, fmt.Sprintf(`{"index":{"_index":%q,"_id":%q,"status":%d,"error":{"type":%q,"reason":%q}}}`, strings.TrimSuffix(req.URL.Path[1:], "/_bulk"), id, status, errorType, detail))
 			}
 			w.Header().Set("X-Elastic-Product", "Elasticsearch")
 			indexertest.AnswerWith(http.StatusOK, `{"took":1,"errors":true,"items":[`+strings.Join(items, ",")+`]}`)(w, req, next)
@@ -67,6 +67,7 @@ func TestEveryFailureIsCountedWhereItWasAtZero(t *testing.T) {
 		"unknown":          refusals(http.StatusTeapot, "teapot_exception", "short and stout"),
 		"document_refused": refusals(http.StatusBadRequest, "document_parsing_exception", "no"),
 		"too_large":        whole(http.StatusRequestEntityTooLarge),
+		"answer_unclear":   altered(`"result":"\w+"`, `"result":"noop"`),
 		"journal":          nil,
 	}
 	var r *rig
@@ -81,7 +82,7 @@ func TestEveryFailureIsCountedWhereItWasAtZero(t *testing.T) {
 		}
 		starts++
 		w.Header().Set("X-Elastic-Product", "Elasticsearch")
-		indexertest.AnswerWith(http.StatusOK, fmt.Sprintf(`{"nodes":{"a":{"jvm":{"start_time_in_millis":%d}}}}`, starts))(w, req, next)
+		indexertest.AnswerWith(http.StatusOK, fmt.Sprintf(`{"_nodes":{"total":1,"failed":0},"nodes":{"a":{"jvm":{"start_time_in_millis":%d}}}}`, starts))(w, req, next)
 	}
 	j := &balky{}
 	r = assembleOf(t, indexertest.Quick(), indexertest.Parts{Journal: func(real journal.Journal) indexer.Journal {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -63,7 +62,7 @@ func (s *statusRegistry) setWaiting(kind report.Kind, index string, trouble *jud
 		since = before.Since
 	}
 	s.waiting[kind] = report.Waiting{
-		Kind: kind, Index: index, Paused: trouble.verdict == elastic.Pause, Reason: trouble.reason,
+		Kind: kind, Index: index, Paused: trouble.holds(), Reason: trouble.reason,
 		ErrorType: trouble.answer.ErrorType, Detail: trouble.answer.Detail, Since: since.UTC(),
 	}
 }

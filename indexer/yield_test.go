@@ -73,7 +73,8 @@ func withoutShard(prefix string) indexertest.Fault {
 			}
 			decode(lines[2*i], &action)
 			if strings.HasPrefix(action.Index.ID, prefix) {
-				items[i] = fmt.Appendf(nil, `{"index":{"_id":%q,"status":503,"error":{"type":"unavailable_shards_exception","reason":"primary shard is not active"}}}`, action.Index.ID)
+				items[i] = fmt.Appendf(nil, `{"index":{"_index":%q,"_id":%q,"status":503,"error":{"type":"unavailable_shards_exception","reason":"primary shard is not active"}}}`,
+					strings.TrimSuffix(req.URL.Path[1:], "/_bulk"), action.Index.ID)
 			} else {
 				passed = append(append(passed, lines[2*i]...), lines[2*i+1]...)
 			}

@@ -73,7 +73,7 @@ func (e *serverCheck) ask(ctx context.Context, method, path string, body, v any)
 			return nil, err
 		}
 	}
-	text, err := e.client.Ask(ctx, request)
+	text, err := e.client.Ask(ctx, request, elastic.Readable)
 	if detail, ok := errors.AsType[*url.Error](err); ok {
 		err = detail.Err // the rest repeats the URL, with what is secret in it
 	}

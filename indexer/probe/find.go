@@ -10,6 +10,7 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -43,7 +44,7 @@ func findBody(age time.Duration) string {
 	bound := int(ClockBound.Seconds())
 	return fmt.Sprintf(`{"query":{"bool":{"filter":{"ids":{"values":[%q]}},"should":[`+
 		`{"range":{"received_at":{"gt":"now+%ds","_name":"ahead"}}},{"range":{"received_at":{"lt":"now-%ds","_name":"behind"}}}]}},`+
-		`"size":1,"version":true,"_source":false,"track_total_hits":false}`, probeID, bound, bound+1+int(age.Seconds()))
+		`"size":1,"version":true,"_source":false,"track_total_hits":true}`, probeID, bound, bound+1+int(age.Seconds()))
 }
 
 // find searches for the probe, which was accepted age ago.
@@ -56,8 +57,8 @@ func (p *Prober) find(ctx context.Context, age time.Duration) (found foundProbe,
 	cached := false
 	text, err := p.client.Ask(ctx, esapi.SearchRequest{
 		Index: []string{p.alias}, Body: strings.NewReader(findBody(age)), RequestCache: &cached,
-		FilterPath: []string{"hits.hits._id", "hits.hits._version", "hits.hits.matched_queries", "error.type", "error.reason"},
-	})
+		FilterPath: []string{"timed_out", "_shards", "hits.total", "hits.hits._id", "hits.hits._version", "hits.hits.matched_queries", "error"},
+	}, elastic.Searched)
 	if err != nil {
 		return found, fmt.Errorf("search %s: %w", p.alias, err)
 	}

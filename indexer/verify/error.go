@@ -30,7 +30,7 @@ func (e *Error) Error() string {
 // advice returns what is wrong and what to do.
 func (e *Error) advice() string {
 	switch e.Reason {
-	case elastic.ReasonUnreachable:
+	case elastic.ReasonUnreachable, elastic.ReasonUnclear:
 		return "Elasticsearch gives no usable answer; see that it runs and can be reached, and verify again"
 	case elastic.ReasonOverloaded, elastic.ReasonUnavailable:
 		return "Elasticsearch is overloaded or lacks shards; verify again once it is well"

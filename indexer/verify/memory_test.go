@@ -146,9 +146,9 @@ func (m madeUp) documents(ids []report.ID) string {
 			docs.WriteByte(',')
 		}
 		if m.has(id) {
-			fmt.Fprintf(&docs, `{"_id":%q,"_version":7,"found":true}`, id)
+			fmt.Fprintf(&docs, `{"_index":"x","_id":%q,"_version":7,"found":true}`, id)
 		} else {
-			fmt.Fprintf(&docs, `{"_id":%q,"found":false}`, id)
+			fmt.Fprintf(&docs, `{"_index":"x","_id":%q,"found":false}`, id)
 		}
 	}
 	return `{"docs":[` + docs.String() + `]}`

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -17,14 +16,11 @@ type snapshot struct {
 	done  int             // documents read
 }
 
-// read parses a page. It returns an error if the page may lack documents: if shards failed or
-// timed out, or if it is too short.
+// read parses a page. It returns an error if the page may lack documents.
 func (s *snapshot) read(text []byte, page int) ([]report.ID, error) {
 	var body struct {
-		ID       string          `json:"pit_id"`
-		TimedOut *bool           `json:"timed_out"`
-		Shards   *elastic.Shards `json:"_shards"`
-		Hits     struct {
+		ID   string `json:"pit_id"`
+		Hits struct {
 			Total *struct {
 				Value    int    `json:"value"`
 				Relation string `json:"relation"`
@@ -37,9 +33,6 @@ func (s *snapshot) read(text []byte, page int) ([]report.ID, error) {
 	}
 	if err := json.Unmarshal(text, &body); err != nil {
 		return nil, fmt.Errorf("a page of the snapshot cannot be read: %w", err)
-	}
-	if body.TimedOut == nil || *body.TimedOut || !body.Shards.Whole() {
-		return nil, errors.New("a page of the snapshot lacks shards")
 	}
 	total := s.total
 	if s.after == nil {

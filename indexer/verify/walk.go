@@ -54,19 +54,16 @@ func (r *verification) open(ctx context.Context) (*snapshot, error) {
 	}
 	s := &snapshot{}
 	return s, r.ask(ctx, "opening a snapshot", func(ctx context.Context) error {
-		text, err := r.client.Ask(ctx, esapi.OpenPointInTimeRequest{Index: []string{r.alias}, KeepAlive: keepAlive})
+		text, err := r.client.Ask(ctx, esapi.OpenPointInTimeRequest{Index: []string{r.alias}, KeepAlive: keepAlive}, elastic.Opened)
 		if err != nil {
 			return err
 		}
 		var body struct {
-			ID     string          `json:"id"`
-			Shards *elastic.Shards `json:"_shards"`
+			ID string `json:"id"`
 		}
-		if err := json.Unmarshal(text, &body); err != nil || body.ID == "" || !body.Shards.Whole() {
-			return errors.New("the snapshot lacks shards")
-		}
+		err = json.Unmarshal(text, &body)
 		s.id = body.ID
-		return nil
+		return err
 	})
 }
 
@@ -75,7 +72,7 @@ func (r *verification) close(ctx context.Context, s *snapshot) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	body, _ := json.Marshal(map[string]string{"id": s.id})
-	_, _ = r.client.Ask(ctx, esapi.ClosePointInTimeRequest{Body: bytes.NewReader(body)})
+	_, _ = r.client.Ask(ctx, esapi.ClosePointInTimeRequest{Body: bytes.NewReader(body)}, elastic.Closed)
 }
 
 // next returns the ids of the next page, or none at the end.
@@ -97,14 +94,15 @@ func (r *verification) next(ctx context.Context, s *snapshot) ([]report.ID, erro
 	partial := false
 	var ids []report.ID
 	err = r.ask(ctx, "reading a snapshot", func(ctx context.Context) error {
-		text, err := r.client.Ask(ctx, esapi.SearchRequest{
+		_, err := r.client.Ask(ctx, esapi.SearchRequest{
 			Body: bytes.NewReader(body), AllowPartialSearchResults: &partial,
-			FilterPath: []string{"pit_id", "timed_out", "_shards", "hits.total", "hits.hits._id", "hits.hits.sort", "error.type", "error.reason"},
-		})
-		if err != nil {
+			FilterPath: []string{"pit_id", "timed_out", "_shards", "hits.total", "hits.hits._id", "hits.hits.sort", "error"},
+		}, func(answer []byte) (err error) {
+			if err = elastic.Searched(answer); err == nil {
+				ids, err = s.read(answer, r.cfg.Page)
+			}
 			return err
-		}
-		ids, err = s.read(text, r.cfg.Page)
+		})
 		return err
 	})
 	if refused, ok := errors.AsType[*Error](err); ok && refused.status == http.StatusNotFound {

@@ -79,7 +79,7 @@ func (x *Index) Add(t testing.TB, set *mappings.Set, changes []report.Change) {
 		if bulk.Len() < most && i < len(changes)-1 {
 			continue
 		}
-		answer := x.must(t, esapi.BulkRequest{Body: &bulk, FilterPath: []string{"errors", "items.*.error"}})
+		answer := x.must(t, esapi.BulkRequest{Body: &bulk, FilterPath: []string{"errors", "items.*.error"}}, elastic.Readable)
 		var outcome struct{ Errors bool }
 		if err := json.Unmarshal(answer, &outcome); err != nil || outcome.Errors {
 			t.Fatalf("indexing: %v, %.500s", err, answer)
@@ -91,7 +91,7 @@ func (x *Index) Add(t testing.TB, set *mappings.Set, changes []report.Change) {
 // Show makes searches find what was added.
 func (x *Index) Show(t testing.TB) {
 	t.Helper()
-	x.must(t, esapi.IndicesRefreshRequest{Index: x.Aliases})
+	x.must(t, esapi.IndicesRefreshRequest{Index: x.Aliases}, elastic.Refreshed)
 }
 
 // today is how a search body names the current day. It is replaced by aDay, when the feeds
@@ -119,9 +119,9 @@ func FixedDay(body []byte) error {
 	return nil
 }
 
-func (x *Index) must(t testing.TB, request esapi.Request) []byte {
+func (x *Index) must(t testing.TB, request esapi.Request, rule elastic.Rule) []byte {
 	t.Helper()
-	body, err := x.Client.Ask(t.Context(), request)
+	body, err := x.Client.Ask(t.Context(), request, rule)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -225,7 +225,7 @@ func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Req
 	if locks.names {
 		s.queueNames(b)
 	}
-	b.Queue("SELECT refusals, refusal_bytes, "+serverTime("$1")+", current_setting('synchronous_commit'), "+readSessionName+
+	b.Queue("SELECT refusals, refusal_bytes, "+serverTime("$1")+", current_setting('synchronous_commit'), "+readSessionName+", "+thisServer+
 		" FROM meta", s.at).QueryRow(func(r pgx.Row) error {
 		var commits, session string
 		err := r.Scan(&l.Refusals, &l.RefusalBytes, &s.now, &commits, &session, &s.server)

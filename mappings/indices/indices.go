@@ -258,7 +258,7 @@ func (x *Indices) create(ctx context.Context, kind report.Kind, index string, al
 	if err != nil {
 		return err
 	}
-	_, err = x.Client.Ask(ctx, esapi.IndicesCreateRequest{Index: index, Body: bytes.NewReader(body)})
+	_, err = x.Client.Ask(ctx, esapi.IndicesCreateRequest{Index: index, Body: bytes.NewReader(body)}, elastic.Created(index))
 	if err != nil {
 		return fmt.Errorf("creating the index %s: %w", index, err)
 	}

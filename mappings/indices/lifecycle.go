@@ -44,14 +44,11 @@ func (x *Indices) Refresh(ctx context.Context, index string) (documents int, err
 		return 0, fmt.Errorf("refreshing the index %s: %w", index, err)
 	}
 	const longestWait = 20 * time.Second
-	_, err = x.Client.Ask(ctx, esapi.ClusterHealthRequest{Index: []string{index}, WaitForStatus: "yellow", Timeout: longestWait})
+	_, err = x.Client.Ask(ctx, esapi.ClusterHealthRequest{Index: []string{index}, WaitForStatus: "yellow", Timeout: longestWait}, elastic.Ready)
 	if err != nil {
 		return 0, fmt.Errorf("waiting until the index %s can be searched: %w", index, err)
 	}
-	body, err := x.Client.Ask(ctx, esapi.CountRequest{Index: []string{index}})
-	if err == nil {
-		err = elastic.CheckShards(body)
-	}
+	body, err := x.Client.Ask(ctx, esapi.CountRequest{Index: []string{index}}, elastic.Counted)
 	var answer struct {
 		Count int `json:"count"`
 	}
@@ -116,7 +113,7 @@ func (x *Indices) Remove(ctx context.Context, kind report.Kind, index string) er
 		x.Log.InfoContext(ctx, "an index that was to be deleted stays: it is in use again, or was not made by riskdex", "index", index)
 		return nil
 	}
-	_, err = x.Client.Ask(ctx, esapi.IndicesDeleteRequest{Index: []string{index}})
+	_, err = x.Client.Ask(ctx, esapi.IndicesDeleteRequest{Index: []string{index}}, elastic.Acknowledged)
 	if err != nil && !isType(err, indexMissing) {
 		return fmt.Errorf("deleting the index %s: %w", index, err)
 	}

@@ -59,7 +59,7 @@ func (x *Indices) note(ctx context.Context, s state, index string, n notes) erro
 	if err != nil {
 		return err
 	}
-	_, err = x.Client.Ask(ctx, esapi.IndicesPutMappingRequest{Index: []string{index}, Body: bytes.NewReader(body)})
+	_, err = x.Client.Ask(ctx, esapi.IndicesPutMappingRequest{Index: []string{index}, Body: bytes.NewReader(body)}, elastic.Acknowledged)
 	if err != nil {
 		return fmt.Errorf("marking the index %s, in its mapping: %w", index, err)
 	}

@@ -35,7 +35,7 @@ func (x *Indices) Score(ctx context.Context, body []byte, key report.Key) (mappi
 	if err != nil {
 		return mappings.Score{}, false, err
 	}
-	answer, err := x.Client.Ask(ctx, elastic.Request{Method: http.MethodPost, Path: mappings.ScorePath(x.Alias(key.Kind)), Body: asked})
+	answer, err := x.Client.Ask(ctx, elastic.Request{Method: http.MethodPost, Path: mappings.ScorePath(x.Alias(key.Kind)), Body: asked}, elastic.Searched)
 	if err != nil {
 		return mappings.Score{}, false, fmt.Errorf("explaining the score of %s/%s: %w", key.Kind, key.ID, err)
 	}
@@ -44,7 +44,7 @@ func (x *Indices) Score(ctx context.Context, body []byte, key report.Key) (mappi
 
 // Search is Indices.Search for some aliases or indices.
 func Search(ctx context.Context, client *elastic.Client, indices []string, body []byte) (mappings.Result, error) {
-	answer, err := client.Ask(ctx, elastic.Request{Method: http.MethodPost, Path: mappings.SearchPath(indices...), Body: body})
+	answer, err := client.Ask(ctx, elastic.Request{Method: http.MethodPost, Path: mappings.SearchPath(indices...), Body: body}, elastic.Searched)
 	if err != nil {
 		return mappings.Result{}, fmt.Errorf("searching %s: %w", strings.Join(indices, ", "), err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 	"github.com/go-json-experiment/json"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -69,12 +70,32 @@ func (i indexState) has(alias string) bool {
 func (i indexState) only(alias string) bool { return i.has(alias) && len(i.Aliases) == 1 }
 
 func (x *Indices) state(ctx context.Context, kind report.Kind) (state, error) {
+	s, err := x.found(ctx, kind)
+	if err != nil || len(s.indices) > 0 {
+		return s, err
+	}
+	// An answer that has lost its content would have riskdex create an index.
+	_, err = x.Client.Ask(ctx, esapi.IndicesGetRequest{Index: []string{s.alias}, FilterPath: []string{"*.settings.index.uuid", "error"}}, elastic.Indices)
+	switch {
+	case isType(err, indexMissing):
+		return s, nil
+	case err != nil:
+		return s, fmt.Errorf("looking for the alias %s: %w", s.alias, err)
+	}
+	if s, err = x.found(ctx, kind); err == nil && len(s.indices) == 0 { // otherwise it was created meanwhile
+		err = &elastic.UnclearError{Lacks: fmt.Errorf("there is an index of %s, and no pattern finds it", s.alias)}
+	}
+	return s, err
+}
+
+// found returns what the patterns of a kind find. It may be nothing.
+func (x *Indices) found(ctx context.Context, kind report.Kind) (state, error) {
 	s := state{alias: x.Alias(kind), hidden: hidden(kind)}
 	body, err := x.Client.Ask(ctx, esapi.IndicesGetRequest{
 		Index: []string{s.alias + "-v*", s.alias}, IgnoreUnavailable: yes(), ExpandWildcards: "all",
 		Features:   "aliases,settings,mappings",
-		FilterPath: []string{"*.aliases", "*.settings.index.uuid", "*.settings.index.history.uuid", "*.settings.index.verified_before_close", "*.mappings._meta"},
-	})
+		FilterPath: []string{"*.aliases", "*.settings.index.uuid", "*.settings.index.history.uuid", "*.settings.index.verified_before_close", "*.mappings._meta", "error"},
+	}, elastic.Indices)
 	if err != nil {
 		return s, fmt.Errorf("looking for the alias %s and its indices: %w", s.alias, err)
 	}
@@ -168,6 +189,6 @@ func (x *Indices) changeAliases(ctx context.Context, actions []aliasAction) erro
 	if err != nil {
 		return err
 	}
-	_, err = x.Client.Ask(ctx, esapi.IndicesUpdateAliasesRequest{Body: bytes.NewReader(body)})
+	_, err = x.Client.Ask(ctx, esapi.IndicesUpdateAliasesRequest{Body: bytes.NewReader(body)}, elastic.Acknowledged)
 	return err
 }

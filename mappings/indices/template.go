@@ -8,6 +8,7 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 	"github.com/go-json-experiment/json"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -45,7 +46,7 @@ func (x *Indices) putTemplate(ctx context.Context, kind report.Kind) error {
 		return err
 	}
 	name := x.Template(kind)
-	_, err = x.Client.Ask(ctx, esapi.IndicesPutIndexTemplateRequest{Name: name, Body: bytes.NewReader(body)})
+	_, err = x.Client.Ask(ctx, esapi.IndicesPutIndexTemplateRequest{Name: name, Body: bytes.NewReader(body)}, elastic.Acknowledged)
 	if err != nil {
 		return fmt.Errorf("writing the index template %s: %w", name, err)
 	}
