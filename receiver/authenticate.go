@@ -58,7 +58,7 @@ func (r *Receiver) verified(d *delivery) bool {
 // reject answers a request that fails authentication and closes the connection: idle connections
 // cost a sender nothing, and their number is limited.
 func (r *Receiver) reject(d *delivery, refusal *auth.Refusal) {
-	r.logRejection(d, string(refusal.Cause))
+	r.logRejection(d, string(refusal.Cause), "detail", refusal.Detail)
 	r.metrics.refusedFor("", string(refusal.Cause), 1)
 	for _, challenge := range refusal.Challenges {
 		d.w.Header().Add("WWW-Authenticate", challenge)
@@ -68,8 +68,9 @@ func (r *Receiver) reject(d *delivery, refusal *auth.Refusal) {
 }
 
 // logRejection logs, at a bounded rate, that a request is rejected.
-func (r *Receiver) logRejection(d *delivery, cause string) {
-	r.logLimited(&r.rejections, d, slog.LevelWarn, "request rejected", "reason", cause, "path", shortened(d.req.URL.Path), "from", d.req.RemoteAddr)
+func (r *Receiver) logRejection(d *delivery, cause string, attrs ...any) {
+	attrs = append([]any{"reason", cause, "path", shortened(d.req.URL.Path), "from", d.req.RemoteAddr}, attrs...)
+	r.logLimited(&r.rejections, d, slog.LevelWarn, "request rejected", attrs...)
 }
 
 // tooFast reports whether a sender exceeds the rate limit, and then has answered.

@@ -33,6 +33,8 @@ func guardedSeries(t *testing.T) (all []map[string]float64) {
 		want int
 	}{
 		{auth.Config{BearerFiles: token}, "", 0, "{}", nil, http.StatusUnauthorized},
+		{auth.Config{BearerFiles: token}, "another token", 0, "{}", nil, http.StatusUnauthorized},
+		{signed, "another key", 0, "{}", nil, http.StatusUnauthorized},
 		{signed, "", 0, "{}", nil, http.StatusUnauthorized},
 		{signed, "msg_1", time.Hour, "{}", nil, http.StatusUnauthorized},
 		{auth.Config{AllowFrom: []string{"192.0.2.1"}}, "", 0, "{}", nil, http.StatusForbidden},
@@ -73,6 +75,12 @@ func guardedSeries(t *testing.T) (all []map[string]float64) {
 		var header []string
 		for name := range shown {
 			header = append(header, name, shown.Get(name))
+		}
+		switch c.id {
+		case "another token":
+			header = append(header, "Authorization", "Bearer another-token")
+		case "another key":
+			header = append(header, "Webhook-Signature", "v1,AAAA") // the last one counts
 		}
 		if c.id == "of a page" {
 			header = append(header, "Origin", "http://evil.example")

@@ -56,12 +56,12 @@ func parseRanges(texts []string) (list []netip.Prefix, err error) {
 
 func (a *addresses) ready() error { return nil }
 
-func (a *addresses) check(r *http.Request, _ time.Time) Cause {
+func (a *addresses) check(r *http.Request, _ time.Time) fault {
 	client, ok := a.client(r)
 	if !ok || !isIn(a.allowed, client) {
-		return CauseAddress
+		return fault{cause: CauseAddress}
 	}
-	return ""
+	return fault{}
 }
 
 // client returns the address that a request comes from: that of the connection, or, where

@@ -45,8 +45,8 @@ type method interface {
 	ready() error
 
 	// check returns why a request is rejected, as far as that is known before its body is
-	// read, and "" otherwise.
-	check(r *http.Request, now time.Time) Cause
+	// read.
+	check(r *http.Request, now time.Time) fault
 }
 
 // signature is a method that signs the body.
@@ -55,7 +55,7 @@ type signature interface {
 
 	// verify returns the id that the signature covers, if the method has one, or why the
 	// signature is wrong.
-	verify(r *http.Request, body []byte, now time.Time) (id string, cause Cause)
+	verify(r *http.Request, body []byte, now time.Time) (id string, wrong fault)
 }
 
 // New returns an authenticator, or an error that says what in cfg or in its files cannot be
@@ -70,7 +70,7 @@ func New(cfg Config, now func() time.Time, log *slog.Logger) (*Authenticator, er
 		"Basic", "a user and password in Authorization (Basic)")
 	if s := open(b, "keys of Standard Webhooks", cfg.WebhookFiles, perLine(webhookKey)); s != nil {
 		b.signature(&webhook{s}, "Webhook-Signature",
-			"a signature as in Standard Webhooks over the body as it is sent, with a timestamp within 5 minutes of now and an id without a full stop")
+			"a signature as in Standard Webhooks over the body as it is sent, with a timestamp within 5 minutes of now and an id without a full stop (webhook-… or svix-…)")
 	}
 	if s := open(b, "keys for X-Hub-Signature-256", cfg.HubFiles, perLine(hubKey)); s != nil {
 		b.signature(&hub{s}, "X-Hub-Signature-256", "a signature over the body as it is sent in X-Hub-Signature-256")
@@ -100,10 +100,14 @@ func (a *Authenticator) Ready() error {
 // read.
 func (a *Authenticator) Authenticate(r *http.Request) *Refusal {
 	now := a.now()
+	var wrong fault
 	for _, m := range a.methods {
-		if cause := m.check(r, now); cause != "" {
-			return a.refuse(cause)
+		if f := m.check(r, now); f.cause != "" && (wrong.cause == "" || wrong.secret() && !f.secret()) {
+			wrong = f
 		}
+	}
+	if wrong.cause != "" {
+		return a.refuse(wrong)
 	}
 	return nil
 }
@@ -114,9 +118,9 @@ func (a *Authenticator) Authenticate(r *http.Request) *Refusal {
 func (a *Authenticator) Verify(r *http.Request, body []byte) (id string, _ *Refusal) {
 	now := a.now()
 	for _, s := range a.signatures {
-		signed, cause := s.verify(r, body, now)
-		if cause != "" {
-			return "", a.refuse(cause)
+		signed, wrong := s.verify(r, body, now)
+		if wrong.cause != "" {
+			return "", a.refuse(wrong)
 		}
 		id = cmp.Or(id, signed)
 	}

@@ -15,20 +15,20 @@ type authorization struct {
 	decode func(parameter string) (shown []byte, ok bool)
 }
 
-func (a *authorization) check(r *http.Request, _ time.Time) Cause {
+func (a *authorization) check(r *http.Request, _ time.Time) fault {
 	list, err := a.get()
 	if err != nil {
-		return CauseClosed
+		return fault{cause: CauseClosed}
 	}
 	parameter, ok := authorizationOf(r.Header, a.scheme)
 	if !ok {
-		return CauseCredentials
+		return lacks("Authorization is missing with %s, or is there more than once.", a.scheme)
 	}
 	shown, ok := a.decode(parameter)
 	if !ok || !isOneOf(list, shown) {
-		return CauseCredentials
+		return fault{cause: CauseCredentials}
 	}
-	return ""
+	return fault{}
 }
 
 // maxAuthorizations is how many Authorization headers a request may have. One is usual; where

@@ -18,13 +18,13 @@ type certificate struct {
 	names []string // of which the certificate must have one; any if there are none
 }
 
-func (m *certificate) check(r *http.Request, now time.Time) Cause {
+func (m *certificate) check(r *http.Request, now time.Time) fault {
 	trusted, err := m.get()
 	if err != nil {
-		return CauseClosed
+		return fault{cause: CauseClosed}
 	}
 	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
-		return CauseCertificate
+		return fault{cause: CauseCertificate}
 	}
 	leaf, between := r.TLS.PeerCertificates[0], x509.NewCertPool()
 	for _, c := range r.TLS.PeerCertificates[1:] {
@@ -38,9 +38,9 @@ func (m *certificate) check(r *http.Request, now time.Time) Cause {
 		return err == nil
 	})
 	if !verified || !m.hasName(leaf) {
-		return CauseCertificate
+		return fault{cause: CauseCertificate}
 	}
-	return ""
+	return fault{}
 }
 
 // hasName compares whole names: DNS names, URIs, and the common name.

@@ -18,43 +18,44 @@ const (
 // prevent replays, and for a DELETE, which has no body, it proves no more than a bearer token.
 type hub struct{ *secrets[[]byte] }
 
-func (m *hub) check(r *http.Request, _ time.Time) Cause {
+func (m *hub) check(r *http.Request, _ time.Time) fault {
 	if m.ready() != nil {
-		return CauseClosed
+		return fault{cause: CauseClosed}
 	}
-	if _, ok := hubSignatureOf(r.Header); !ok {
-		return CauseSignature
-	}
-	return ""
+	_, wrong := hubSignatureOf(r.Header)
+	return wrong
 }
 
-func (m *hub) verify(r *http.Request, body []byte, _ time.Time) (id string, cause Cause) {
+func (m *hub) verify(r *http.Request, body []byte, _ time.Time) (id string, wrong fault) {
 	keys, err := m.get()
 	if err != nil {
-		return "", CauseClosed
+		return "", fault{cause: CauseClosed}
 	}
-	signature, right := hubSignatureOf(r.Header)
-	if !right {
-		return "", CauseSignature
+	signature, wrong := hubSignatureOf(r.Header)
+	if wrong.cause != "" {
+		return "", wrong
 	}
-	right = false
+	right := false
 	for _, key := range keys {
 		right = hmac.Equal(signHub(key, body), signature) || right
 	}
 	if !right {
-		return "", CauseSignature
+		return "", fault{cause: CauseSignature}
 	}
-	return "", ""
+	return "", fault{}
 }
 
-func hubSignatureOf(h http.Header) (signature []byte, ok bool) {
-	value, ok := only(h, hubSignature)
-	encoded, prefixed := strings.CutPrefix(value, hubPrefix)
-	if !ok || !prefixed || len(encoded) != hex.EncodedLen(sha256.Size) {
-		return nil, false
+func hubSignatureOf(h http.Header) (signature []byte, wrong fault) {
+	value, wrong := only(h, hubSignature)
+	if wrong.cause != "" {
+		return nil, wrong
 	}
+	encoded, prefixed := strings.CutPrefix(value, hubPrefix)
 	signature, err := hex.DecodeString(encoded)
-	return signature, err == nil
+	if !prefixed || err != nil || len(signature) != sha256.Size {
+		return nil, lacks("%s is not %s and %d hexadecimal digits.", hubSignature, hubPrefix, hex.EncodedLen(sha256.Size))
+	}
+	return signature, fault{}
 }
 
 func signHub(key, body []byte) []byte {

@@ -13,9 +13,9 @@ type webPages struct{}
 
 func (webPages) ready() error { return nil }
 
-func (webPages) check(r *http.Request, _ time.Time) Cause {
+func (webPages) check(r *http.Request, _ time.Time) fault {
 	if webpage.FromAnotherSite(r) || webpage.ByAName(r) {
-		return CauseWebPage
+		return fault{cause: CauseWebPage}
 	}
-	return ""
+	return fault{}
 }

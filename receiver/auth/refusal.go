@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 )
@@ -11,9 +13,10 @@ type Cause string
 // The causes.
 const (
 	CauseAddress     Cause = "address"     // not in Config.AllowFrom
+	CauseMissing     Cause = "missing"     // a header that is asked for is not there, or not in its form
 	CauseCertificate Cause = "certificate" // no client certificate, or one that is not trusted
-	CauseCredentials Cause = "credentials" // no bearer token or basic credentials, or wrong ones
-	CauseSignature   Cause = "signature"   // no signature, or a wrong one
+	CauseCredentials Cause = "credentials" // a wrong bearer token, or wrong basic credentials
+	CauseSignature   Cause = "signature"   // a wrong signature
 	CauseTimestamp   Cause = "timestamp"   // signed too long ago, or in the future
 	CauseClosed      Cause = "door_closed" // our own secrets cannot be read: nobody is accepted
 	CauseWebPage     Cause = "web_page"    // sent by a browser for a web page
@@ -21,11 +24,26 @@ const (
 
 // Causes returns every cause, always in the same order.
 func Causes() []Cause {
-	return []Cause{CauseAddress, CauseCertificate, CauseCredentials, CauseSignature, CauseTimestamp, CauseClosed, CauseWebPage}
+	return []Cause{CauseAddress, CauseMissing, CauseCertificate, CauseCredentials, CauseSignature, CauseTimestamp, CauseClosed, CauseWebPage}
 }
 
-// Refusal is the answer to a rejected request. All answers with 401 are alike, whatever was missing
-// or wrong; only Cause, which the sender does not see, tells.
+// fault is why a request is rejected: nothing is wrong where there is no cause.
+type fault struct {
+	cause Cause
+	says  string // a sentence for the sender; empty where that would help to guess a secret
+}
+
+// secret reports whether a secret is wrong. The sender is told what else is wrong first: whoever
+// lacks one of several secrets could otherwise tell whether the others are right.
+func (f fault) secret() bool { return f.cause == CauseCredentials || f.cause == CauseSignature }
+
+// lacks is the fault of a request without a header, or with one that cannot be read.
+func lacks(format string, args ...any) fault {
+	return fault{CauseMissing, fmt.Sprintf(format, args...)}
+}
+
+// Refusal is the answer to a rejected request. All answers with 401 to wrong secrets are alike; only
+// Cause, which the sender does not see, tells.
 type Refusal struct {
 	Cause      Cause
 	Status     int
@@ -38,14 +56,15 @@ type Refusal struct {
 func Reasons() []string {
 	var all []string
 	for _, cause := range Causes() {
-		if reason := new(Authenticator).refuse(cause).Reason; !slices.Contains(all, reason) {
+		if reason := new(Authenticator).refuse(fault{cause: cause}).Reason; !slices.Contains(all, reason) {
 			all = append(all, reason)
 		}
 	}
 	return all
 }
 
-func (a *Authenticator) refuse(cause Cause) *Refusal {
+func (a *Authenticator) refuse(wrong fault) *Refusal {
+	cause := wrong.cause
 	switch cause {
 	case CauseAddress:
 		return &Refusal{Cause: cause, Status: http.StatusForbidden, Reason: "address",
@@ -62,6 +81,7 @@ func (a *Authenticator) refuse(cause Cause) *Refusal {
 		return &Refusal{Cause: cause, Status: http.StatusServiceUnavailable, Reason: "door_closed",
 			Detail: "Nobody's deliveries can be accepted now, because of a mistake in the settings of riskdex. Send it again later."}
 	}
+	says := cmp.Or(wrong.says, "What the delivery shows is wrong: another secret made it, or it was made of another body.")
 	return &Refusal{Cause: cause, Status: http.StatusUnauthorized, Reason: "unauthorized",
-		Detail: a.ask, Challenges: a.challenges}
+		Detail: says + " " + a.ask, Challenges: a.challenges}
 }

@@ -13,12 +13,18 @@ import (
 // The headers of the Standard Webhooks specification, version 1.0.0
 // (https://github.com/standard-webhooks/standard-webhooks).
 const (
-	webhookID        = "Webhook-Id"
-	webhookTimestamp = "Webhook-Timestamp"
-	webhookSignature = "Webhook-Signature"
+	webhookID        = "Webhook-" + partID
+	webhookTimestamp = "Webhook-" + partTimestamp
+	webhookSignature = "Webhook-" + partSignature
+
+	partID, partTimestamp, partSignature = "Id", "Timestamp", "Signature"
 
 	webhookVersion = "v1," // of HMAC-SHA256; others are ignored
 )
+
+// webhookPrefixes are what the names of the three headers begin with: Svix, which began them, has
+// its own.
+func webhookPrefixes() []string { return []string{"Webhook-", "Svix-"} }
 
 // Tolerance is how far the timestamp of a signature may be from our clock, before or after.
 const Tolerance = 5 * time.Minute
@@ -39,22 +45,22 @@ type signed struct {
 	signatures    [][]byte
 }
 
-func (m *webhook) check(r *http.Request, now time.Time) Cause {
+func (m *webhook) check(r *http.Request, now time.Time) fault {
 	if m.ready() != nil {
-		return CauseClosed
+		return fault{cause: CauseClosed}
 	}
-	_, cause := readSigned(r.Header, now)
-	return cause
+	_, wrong := readSigned(r.Header, now)
+	return wrong
 }
 
-func (m *webhook) verify(r *http.Request, body []byte, now time.Time) (id string, cause Cause) {
+func (m *webhook) verify(r *http.Request, body []byte, now time.Time) (id string, wrong fault) {
 	keys, err := m.get()
 	if err != nil {
-		return "", CauseClosed
+		return "", fault{cause: CauseClosed}
 	}
-	s, cause := readSigned(r.Header, now)
-	if cause != "" {
-		return "", cause
+	s, wrong := readSigned(r.Header, now)
+	if wrong.cause != "" {
+		return "", wrong
 	}
 	right := false
 	for _, key := range keys {
@@ -64,41 +70,72 @@ func (m *webhook) verify(r *http.Request, body []byte, now time.Time) (id string
 		}
 	}
 	if !right {
-		return "", CauseSignature
+		return "", fault{cause: CauseSignature}
 	}
-	return s.id, ""
+	return s.id, fault{}
 }
 
-// readSigned parses the headers and checks the timestamp.
-func readSigned(h http.Header, now time.Time) (s signed, cause Cause) {
-	id, okID := only(h, webhookID)
-	timestamp, okTime := only(h, webhookTimestamp)
-	list, okList := only(h, webhookSignature)
-	if !okID || !okTime || !okList || !isWebhookID(id) {
-		return s, CauseSignature
+// readSigned parses the headers and checks the timestamp. Where there are headers with several
+// prefixes, those with each are complete, and say the same: a proxy might have checked the others.
+func readSigned(h http.Header, now time.Time) (s signed, wrong fault) {
+	var before *[3]string
+	for _, prefix := range webhookPrefixes() {
+		var values [3]string
+		var first fault
+		there := false
+		for i, part := range []string{partID, partTimestamp, partSignature} {
+			there = there || len(h.Values(prefix+part)) > 0
+			if values[i], wrong = only(h, prefix+part); first.cause == "" {
+				first = wrong
+			}
+		}
+		switch {
+		case !there:
+			continue
+		case first.cause != "":
+			return s, first
+		case before != nil && *before != values:
+			return s, lacks("The headers %s… are not as the others that sign it.", prefix)
+		}
+		before = &values
+		if s, wrong = parseSigned(prefix, values, now); wrong.cause != "" {
+			return s, wrong
+		}
 	}
-	seconds, err := strconv.ParseInt(timestamp, 10, 64)
-	if err != nil || strconv.FormatInt(seconds, 10) != timestamp {
-		return s, CauseSignature
+	if before == nil {
+		return s, lacks("%s, %s and %s are missing.", webhookID, webhookTimestamp, webhookSignature)
 	}
-	s = signed{id: id, timestamp: timestamp, at: time.Unix(seconds, 0), signatures: signaturesIn(list)}
-	if len(s.signatures) == 0 {
-		return s, CauseSignature
+	return s, fault{}
+}
+
+// parseSigned parses the id, the timestamp and the signatures.
+func parseSigned(prefix string, values [3]string, now time.Time) (s signed, wrong fault) {
+	seconds, err := strconv.ParseInt(values[1], 10, 64)
+	s = signed{id: values[0], timestamp: values[1], at: time.Unix(seconds, 0), signatures: signaturesIn(values[2])}
+	switch {
+	case !isWebhookID(s.id):
+		return s, lacks("%s%s is not 1 to %d visible ASCII characters other than a full stop.", prefix, partID, maxWebhookID)
+	case err != nil || strconv.FormatInt(seconds, 10) != s.timestamp:
+		return s, lacks("%s%s is not a whole number of seconds since 1970.", prefix, partTimestamp)
+	case len(s.signatures) == 0:
+		return s, lacks("%s%s holds no signature as %s and base64, or more than %d.", prefix, partSignature, webhookVersion, maxSignatures)
+	case s.at.Before(now.Add(-Tolerance)) || s.at.After(now.Add(Tolerance)):
+		return s, fault{CauseTimestamp, fmt.Sprintf("%s%s is more than 5 minutes away from the clock of riskdex, which is at %d: "+
+			"sign each attempt anew, and set the clocks.", prefix, partTimestamp, now.Unix())}
 	}
-	if s.at.Before(now.Add(-Tolerance)) || s.at.After(now.Add(Tolerance)) {
-		return s, CauseTimestamp
-	}
-	return s, ""
+	return s, fault{}
 }
 
 // only returns the value of a header that appears once. Of two values, a proxy might have
 // checked the other one.
-func only(h http.Header, name string) (string, bool) {
-	values := h.Values(name)
-	if len(values) != 1 {
-		return "", false
+func only(h http.Header, name string) (value string, wrong fault) {
+	switch values := h.Values(name); len(values) {
+	case 0:
+		return "", lacks("%s is missing.", name)
+	case 1:
+		return values[0], fault{}
 	}
-	return values[0], true
+	return "", lacks("%s is there more than once.", name)
 }
 
 // isWebhookID reports whether a text can be an id. With a full stop in it, what is signed

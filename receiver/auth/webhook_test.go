@@ -3,6 +3,7 @@ package auth
 import (
 	"encoding/base64"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -60,23 +61,89 @@ func TestWebhookSignaturesThatAreNotRight(t *testing.T) {
 	g.want("a truncated signature", CauseSignature, body, with(webhookSignature, signature[:len(signature)-4])...)
 	g.want("half a signature", CauseSignature, body, with(webhookSignature, "v1,"+base64.StdEncoding.EncodeToString(make([]byte, 16)))...)
 	g.want("an empty signature", CauseSignature, body, with(webhookSignature, "v1,")...)
-	g.want("no version", CauseSignature, body, with(webhookSignature, signature[3:])...)
-	g.want("another version", CauseSignature, body, with(webhookSignature, "v1a"+signature[2:])...)
-	g.want("a right one after many wrong ones", CauseSignature, body, with(webhookSignature, many+signature)...)
+	g.want("no version", CauseMissing, body, with(webhookSignature, signature[3:])...)
+	g.want("another version", CauseMissing, body, with(webhookSignature, "v1a"+signature[2:])...)
+	g.want("a right one after many wrong ones", CauseMissing, body, with(webhookSignature, many+signature)...)
 	g.want("a right one after wrong ones", "", body, with(webhookSignature, "v1a,abc v2 v1,!! "+many[:100]+" "+signature)...)
-	g.want("the header twice", CauseSignature, body, append(slices.Clone(right), webhookSignature, signature)...)
-	g.want("the id twice", CauseSignature, body, append(slices.Clone(right), webhookID, "msg_2")...)
-	g.want("the timestamp twice", CauseSignature, body, append(slices.Clone(right), webhookTimestamp, "1800000000")...)
+	g.want("the header twice", CauseMissing, body, append(slices.Clone(right), webhookSignature, signature)...)
+	g.want("the id twice", CauseMissing, body, append(slices.Clone(right), webhookID, "msg_2")...)
+	g.want("the timestamp twice", CauseMissing, body, append(slices.Clone(right), webhookTimestamp, "1800000000")...)
 	for i := 0; i < len(right); i += 2 {
-		g.want("no "+right[i], CauseSignature, body, slices.Delete(slices.Clone(right), i, i+2)...)
+		g.want("no "+right[i], CauseMissing, body, slices.Delete(slices.Clone(right), i, i+2)...)
 	}
 	// Validly signed, but not acceptable.
 	for _, id := range []string{"", "a.1800000000", "a b", "ä", longest + "x"} {
-		g.want(fmt.Sprintf("the id %q", id), CauseSignature, body, webhookHeader(t, keyOne, id, "1800000000", body)...)
+		g.want(fmt.Sprintf("the id %q", id), CauseMissing, body, webhookHeader(t, keyOne, id, "1800000000", body)...)
 	}
 	g.want("a long id", "", body, webhookHeader(t, keyOne, longest, "1800000000", body)...)
 	for _, timestamp := range []string{"", "+1800000000", "01800000000", "1800000000.0", "1.8e9", "18000000000000000000000", "0x6b49d200", "now"} {
-		g.want(fmt.Sprintf("the timestamp %q", timestamp), CauseSignature, body, webhookHeader(t, keyOne, "msg_1", timestamp, body)...)
+		g.want(fmt.Sprintf("the timestamp %q", timestamp), CauseMissing, body, webhookHeader(t, keyOne, "msg_1", timestamp, body)...)
+	}
+}
+
+// TestWebhookHeadersOfSvix: those with another prefix are checked in the same way, and all that are
+// there have to agree.
+func TestWebhookHeadersOfSvix(t *testing.T) {
+	g := start(t, Config{WebhookFiles: []string{file(t, keyOne)}})
+	webhook := webhookHeader(t, keyOne, "msg_1", "1800000000", body)
+	as := func(prefix string, header []string) []string {
+		header = slices.Clone(header)
+		for i := 0; i < len(header); i += 2 {
+			header[i] = strings.Replace(header[i], "Webhook-", prefix, 1)
+		}
+		return header
+	}
+	svix := as("Svix-", webhook)
+	g.want("right", "", body, svix...)
+	g.want("another body", CauseSignature, body+" ", svix...)
+	g.want("another key", CauseSignature, body, as("Svix-", webhookHeader(t, keyTwo, "msg_1", "1800000000", body))...)
+	g.want("too old", CauseTimestamp, body, as("Svix-", webhookHeader(t, keyOne, "msg_1", "1799999000", body))...)
+	g.want("both", "", body, append(slices.Clone(svix), webhook...)...)
+	other := webhookHeader(t, keyOne, "msg_2", "1800000000", body)
+	g.want("both, of two ids", CauseMissing, body, append(slices.Clone(svix), other...)...)
+	g.want("both, of two ids, the other way", CauseMissing, body, append(as("Svix-", other), webhook...)...)
+	g.want("a third prefix", CauseMissing, body, as("X-", webhook)...)
+	for i := 0; i < len(webhook); i += 2 {
+		mixed := append(slices.Delete(slices.Clone(webhook), i, i+2), svix[i:i+2]...)
+		g.want(webhook[i]+" in the other", CauseMissing, body, mixed...)
+		g.want("one of the other besides", CauseMissing, body, append(slices.Clone(webhook), svix[i:i+2]...)...)
+	}
+	if id := g.send(body, svix...).Header.Get("Signed-Id"); id != "msg_1" {
+		t.Errorf("the id is %q", id)
+	}
+}
+
+// TestRefusalsSayWhatIsWrong, as far as that helps nobody to guess a secret.
+func TestRefusalsSayWhatIsWrong(t *testing.T) {
+	g := start(t, Config{WebhookFiles: []string{file(t, keyOne)}, BearerFiles: []string{file(t, token)}})
+	right := append(webhookHeader(t, keyOne, "msg_1", "1800000000", body), "Authorization", "Bearer "+token)
+	with := func(name, value string) []string {
+		header := slices.Clone(right)
+		header[slices.Index(header, name)+1] = value
+		return header
+	}
+	wrong := "another secret"
+	for _, c := range []struct {
+		header []string
+		want   string
+	}{
+		{nil, "Authorization is missing with Bearer"},
+		{right[6:], "Webhook-Id, Webhook-Timestamp and Webhook-Signature are missing"},
+		{right[2:], "Webhook-Id is missing"},
+		{append(slices.Clone(right), "Svix-Id", "msg_1"), "Svix-Timestamp is missing"},
+		{with(webhookTimestamp, "soon"), "Webhook-Timestamp is not a whole number"},
+		{with(webhookTimestamp, "1799990000"), "Webhook-Timestamp is more than 5 minutes away from the clock of riskdex, which is at 1800000000"},
+		{with(webhookID, "a.b"), "Webhook-Id is not"},
+		{with(webhookSignature, "x"), "Webhook-Signature holds no signature"},
+		{with(webhookID, "msg_2"), wrong},
+		{with("Authorization", "Bearer x"), wrong},
+		{append([]string{"Authorization", "Bearer x"}, right[2:6]...), "Webhook-Id is missing"}, // says nothing of the token
+	} {
+		res := g.send(body, c.header...)
+		text, _ := io.ReadAll(res.Body)
+		if res.StatusCode != http.StatusUnauthorized || !strings.Contains(string(text), c.want) || strings.Contains(string(text), wrong) != (c.want == wrong) {
+			t.Errorf("%q is answered %d %s, want %q", c.header, res.StatusCode, text, c.want)
+		}
 	}
 }
 
