@@ -25,6 +25,7 @@ const (
 	stopWithin     = 25 * time.Second
 	stopDeliveries = 10 * time.Second
 	stopAdmin      = time.Second
+	stopProbe      = 2 * time.Second
 )
 
 // service is a whole riskdex. It listens from newService on, and answers while Run runs.
@@ -139,6 +140,11 @@ func (s *service) Run(ctx context.Context) error {
 	late := time.AfterFunc(stopWithin-lastLines-stopAdmin, func() { _ = s.admin.shutdown(0) })
 	defer late.Stop()
 	err := s.deliveries.shutdown(stopDeliveries)
+	if s.prober != nil && s.indexer.ElasticsearchUp() {
+		last, end := context.WithTimeout(indexing, stopProbe)
+		s.prober.Last(last)
+		end()
+	}
 	stopIndexing()
 	background.Wait()
 	err = errors.Join(err, <-indexed, s.admin.shutdown(stopAdmin))

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
@@ -18,6 +19,8 @@ import (
 type Journal interface {
 	// Append makes a delivery durable and returns the versions of its changes.
 	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
+	// Newest returns the newest versions of a kind.
+	Newest(ctx context.Context, kind report.Kind, limit int) ([]report.Stamp, error)
 	// Stats says since when the probe of an earlier process has been waiting.
 	Stats(ctx context.Context) (report.Stats, error)
 }
@@ -169,13 +172,50 @@ func (p *Prober) write(ctx context.Context) (v report.Version, accepted time.Tim
 }
 
 func (p *Prober) append(ctx context.Context) (report.Version, error) {
+	body, err := p.body(ctx)
+	if err != nil {
+		return 0, err
+	}
 	stamps, err := p.journal.Append(ctx, report.Delivery{Changes: []report.Change{
-		{Key: report.Key{Kind: report.Probe, ID: probeID}, Op: report.Index, Body: []byte(`{}`)},
+		{Key: report.Key{Kind: report.Probe, ID: probeID}, Op: report.Index, Body: body},
 	}})
 	if err != nil {
 		return 0, fmt.Errorf("append the probe: %w", err)
 	}
 	return stamps[0].Version, nil
+}
+
+// carried is how many versions of a kind the probe carries.
+const carried = 5
+
+// body returns the newest versions that the journal has given out. With them, the index shows that
+// the journal was set back even where that has lost nothing but deletes.
+func (p *Prober) body(ctx context.Context) ([]byte, error) {
+	body := struct {
+		Given []report.Carried `json:"given,omitempty"`
+	}{}
+	for _, kind := range report.Kinds() {
+		newest, err := p.journal.Newest(ctx, kind, carried)
+		if err != nil {
+			return nil, fmt.Errorf("make the probe: %w", err)
+		}
+		for _, s := range newest {
+			body.Given = append(body.Given, report.Carried{Kind: s.Kind, ID: s.ID, Version: s.Version})
+		}
+	}
+	return json.Marshal(body)
+}
+
+// Last writes the probe once more, and waits until the index has it or ctx ends. It is called when
+// deliveries are no longer accepted.
+func (p *Prober) Last(ctx context.Context) {
+	version, err := p.append(ctx)
+	for err == nil {
+		has, failed := p.client.Versions(ctx, p.alias, []report.ID{probeID})
+		if failed != nil || has[probeID].Version >= version || !pause(ctx, searchAfter(0)) {
+			return
+		}
+	}
 }
 
 // probeID is the id of the only document of its kind, so that journal and index do not grow.
