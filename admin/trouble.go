@@ -118,8 +118,10 @@ var causes = []Cause{
 	},
 	{
 		TroubleLost, Critical, time.Second,
-		"Changes that were acknowledged {span} may be missing: an older copy took the place of the journal, or its WAL was damaged.",
-		"Have the publisher deliver again what it sent in that time, then: `riskdex journal acknowledge-loss`.",
+		"Changes that were acknowledged {span} may be missing: the journal was set back, or is damaged. " +
+			"Only what is delivered from now on is sent.",
+		"Put the newer state back, if there is one. Otherwise ask the publisher to deliver again what it sent in that time, deletes too; " +
+			"only then: `riskdex journal acknowledge-loss`.",
 		"RiskdexChangesLost",
 	},
 	{
@@ -335,6 +337,7 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	if ev.unreadable != nil {
 		all.add(TroubleJournal, "", "error", ev.unreadable.Error())
 	}
+	lost := st.Journal != nil && st.Journal.Loss != nil
 	for _, l := range ev.lacking {
 		if !st.counts(l.Kind) {
 			continue
@@ -347,7 +350,7 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	if c := ev.certificate; c != nil && st.At.After(c.ReplaceBy) {
 		all.add(TroubleCertificate, "", "time", c.Expires.UTC().Format(clockForm))
 	}
-	if st.Journal != nil && st.Journal.Loss != nil {
+	if lost {
 		all.add(TroubleLost, "", "span", report.Loss{Since: st.Journal.Loss.Since, Until: st.Journal.Loss.Until}.Span())
 	}
 	if !st.ElasticsearchUp {
@@ -432,8 +435,22 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		}
 		all.add(TroubleLogUnread, "", "time", l.Since.UTC().Format(clockForm), "reason", reason, "number", fmt.Sprint(l.Dropped))
 	}
+	if lost {
+		all.afterLoss()
+	}
 	slices.SortStableFunc(all, func(a, b Trouble) int { return indexOf(a.What) - indexOf(b.What) })
 	return all
+}
+
+// afterLoss says of remedies that send what the journal has, or remove what it lacks, that riskdex
+// refuses them while changes are lost.
+func (all troubles) afterLoss() {
+	for i, t := range all {
+		acts := slices.ContainsFunc([]string{"--repair", "riskdex rebuild", "dead retry"}, func(command string) bool { return strings.Contains(t.Remedy, command) })
+		if acts && t.What != TroubleLost {
+			all[i].Remedy = "First what " + TroubleLost + " says; until that is acknowledged, riskdex refuses to repair, rebuild and retry. Then: " + t.Remedy
+		}
+	}
 }
 
 // whatIsRefused says what was refused of a kind that is still a trouble; empty if nothing is.

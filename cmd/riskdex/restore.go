@@ -119,7 +119,8 @@ func (c *restoreCommand) print(io streams, made sqlite.RestoreReport) {
 	printFacts(io.out, facts...)
 	next := "Start riskdex, and then: riskdex verify --repair."
 	if made.Loss.Lost() {
-		next += fmt.Sprintf(" Changes that were acknowledged %s may be missing: have the publisher deliver again what it sent in that time, and then: riskdex journal acknowledge-loss.", made.Loss.Span())
+		next = fmt.Sprintf("Changes that were acknowledged %s may be missing. Start riskdex, ask the publisher to deliver again what it sent in that time, "+
+			"and then: riskdex journal acknowledge-loss, and riskdex verify --repair.", made.Loss.Span())
 	}
 	fmt.Fprintln(io.err, next)
 }

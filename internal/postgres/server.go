@@ -226,6 +226,24 @@ func (s *Server) Promote(ctx context.Context) error {
 	return s.tool(ctx, "pg_ctl", "promote", "-w", "-D", s.data())
 }
 
+// Save copies the data of a server that has ended, and PutBack sets it back to that.
+func (s *Server) Save(ctx context.Context) error { return s.copyData(ctx, s.data(), s.data()+".saved") }
+
+// PutBack is the opposite of Save.
+func (s *Server) PutBack(ctx context.Context) error {
+	return s.copyData(ctx, s.data()+".saved", s.data())
+}
+
+func (s *Server) copyData(ctx context.Context, from, to string) error {
+	if err := os.RemoveAll(to); err != nil {
+		return fmt.Errorf("replace the data of PostgreSQL: %w", err)
+	}
+	if said, err := exec.CommandContext(ctx, "cp", "-a", from, to).CombinedOutput(); err != nil {
+		return fmt.Errorf("copy the data of PostgreSQL: %w; it says: %s", err, said)
+	}
+	return nil
+}
+
 // Remove removes the folder. The server must have ended.
 func (s *Server) Remove() error {
 	if err := os.RemoveAll(s.home); err != nil {
