@@ -45,6 +45,8 @@ func problemOf(err error) *Problem {
 			Detail: "The edited body is larger than a delivery may be. Let the operator raise --max-body."}
 	case errors.Is(err, report.ErrNotFound):
 		return notFound("It is not there, or no longer: it was retried, dropped or dropped out, or a newer delivery has taken its place.")
+	case errors.Is(err, report.ErrLossOpen):
+		return &Problem{Status: http.StatusConflict, Reason: ReasonLossOpen, Detail: err.Error()}
 	}
 	return &Problem{Status: http.StatusServiceUnavailable, Detail: err.Error()}
 }

@@ -30,6 +30,7 @@ const (
 	ReasonHeldElsewhere = "held_elsewhere" // another process has locked that kind
 
 	ReasonAlias          = "alias_wrong"     // no index is known to be the one to replace
+	ReasonLossOpen       = "loss_open"       // the journal was set back; somebody has to acknowledge that first
 	ReasonAnotherJournal = "another_journal" // another journal fills the index; take_over=true takes it over
 )
 

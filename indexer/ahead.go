@@ -18,8 +18,8 @@ const errorTypeOutOfReach = "version_out_of_reach"
 // resolveConflicts looks up the documents for which an index refused a write as not the newest.
 // It has that very version if an earlier attempt succeeded without an answer. Any other version
 // did not come from this journal in its present state: somebody wrote by hand, the journal was
-// restored, or its clock was ahead. Of such a change, the index is ahead. It gets a version above that
-// of the index (raise), unless the journal has a newer one by then.
+// set back, or its clock was ahead. Of such a change, the index is ahead. It gets a version above that
+// of the index (raise), unless the journal has a newer one by then, or was set back after it.
 func (x *Indexer) resolveConflicts(ctx context.Context, index string, batch []prepared, judgements []*judgement) {
 	var ids []report.ID
 	for i, j := range judgements {
@@ -31,6 +31,7 @@ func (x *Indexer) resolveConflicts(ctx context.Context, index string, batch []pr
 		return
 	}
 	has, err := x.versions(ctx, index, ids)
+	var ahead []report.ID
 	for i, j := range judgements {
 		if !j.conflict() {
 			continue
@@ -48,8 +49,10 @@ func (x *Indexer) resolveConflicts(ctx context.Context, index string, batch []pr
 			// A missing document was deleted; Elasticsearch forgets its version after a while.
 			batch[i].ahead = max(have.Version, named)
 			*j = judgement{verdict: elastic.IndexAhead, answer: j.answer}
+			ahead = append(ahead, c.ID)
 		}
 	}
+	x.checkAhead(ctx, batch[0].change.Kind, index, ahead)
 }
 
 // conflict reports whether an index refused a write because it has a version as new or newer.

@@ -66,12 +66,19 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 	if out.ownedByOther != nil {
 		return out
 	}
+	if err, ofJournal := x.compareIndices(ctx, t.kind); err != nil {
+		if ofJournal {
+			return x.cannotClaim(parent, t.kind, err)
+		}
+		out.checked, out.trouble = false, x.checkTrouble(t.kind, err)
+		return out
+	}
 	if !t.back.IsZero() && !out.resent {
 		if err := x.remindOfDeletes(ctx, t); err != nil {
 			return x.cannotClaim(parent, t.kind, err)
 		}
 	}
-	if !t.known || out.resent {
+	if (!t.known || out.resent) && x.mayReplace(ctx, t.kind) == nil {
 		found, err := x.findLeftovers(ctx, t.kind, !t.mappingCompared || out.resent)
 		if err != nil {
 			out.checked, out.trouble = false, x.checkTrouble(t.kind, err)

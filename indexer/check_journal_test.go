@@ -55,10 +55,14 @@ func (s *checking) Note(_ context.Context, name, value string) error {
 	s.notes[name] = value
 	return nil
 }
-func (s *checking) Place(context.Context) (string, error)           { return s.place, nil }
-func (s *checking) Alias(kind report.Kind) string                   { return string(kind) }
-func (s *checking) CheckLineage(context.Context, report.Kind) error { return nil }
-func (s *checking) Forget(report.Kind)                              { s.forgotten++ }
+func (s *checking) Given(context.Context, report.Kind) ([]report.Stamp, error) {
+	return nil, nil
+}
+func (s *checking) CheckGiven(context.Context, []report.Stamp) error { return nil }
+func (s *checking) Place(context.Context) (string, error)            { return s.place, nil }
+func (s *checking) Alias(kind report.Kind) string                    { return string(kind) }
+func (s *checking) CheckLineage(context.Context, report.Kind) error  { return nil }
+func (s *checking) Forget(report.Kind)                               { s.forgotten++ }
 func (s *checking) Ensure(ctx context.Context, _ report.Kind, resend func(context.Context) error) (string, error) {
 	if s.lost {
 		if err := resend(ctx); err != nil {

@@ -46,6 +46,9 @@ type Journal interface {
 	Documents(ctx context.Context, kind report.Kind) (int, error)
 	// Stats returns the journal's sums.
 	Stats(ctx context.Context) (report.Stats, error)
+	// CheckGiven compares the journal with versions that it gave out. If it lacks one, it was set
+	// back: it then gives out nothing from before, until somebody has acknowledged that.
+	CheckGiven(ctx context.Context, given []report.Stamp) error
 	// Note stores a short text under a name.
 	Note(ctx context.Context, name, value string) error
 }
@@ -79,6 +82,8 @@ type Indices interface {
 	// may fill the index behind the alias, which is returned, but none may have begun a
 	// take-over since.
 	CheckTakeOver(ctx context.Context, kind report.Kind, target string) (index string, err error)
+	// Given returns the newest versions in the index of kind that the journal gave out.
+	Given(ctx context.Context, kind report.Kind) ([]report.Stamp, error)
 	// Forget is called after another process has managed the indices of kind. Ensure then
 	// accepts them as that process has left them.
 	Forget(kind report.Kind)
@@ -177,6 +182,7 @@ type Indexer struct {
 	commands  *commands
 	status    *statusRegistry
 	notes     notes
+	compared  compared
 }
 
 // New returns an indexer that does not run yet.

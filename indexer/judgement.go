@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"riskdex/elastic"
+	"riskdex/report"
 )
 
 // judgement is a verdict on a change, with its reason.
@@ -64,7 +65,7 @@ func judge(a elastic.Answer) judgement {
 // judgeError judges the error of a request other than a bulk.
 func judgeError(err error) judgement {
 	verdict, reason, answer := elastic.ClassifyError(err)
-	if _, unsafe := errors.AsType[unsafeError](err); unsafe {
+	if _, unsafe := errors.AsType[unsafeError](err); unsafe || errors.Is(err, report.ErrLossOpen) {
 		verdict = elastic.Pause
 	}
 	return judgement{verdict: verdict, reason: reason, answer: answer}

@@ -19,9 +19,9 @@ var (
 
 // Rebuild starts to rebuild the index of kind. It returns at once; Rebuilds reports the
 // progress. The error is ErrRebuilding or ErrNotRunning, or wraps
-// report.ErrKindLocked or report.ErrAnotherJournal.
+// report.ErrKindLocked, report.ErrAnotherJournal or report.ErrLossOpen.
 func (x *Indexer) Rebuild(kind report.Kind) error {
-	if err := x.commands.send(command{kind: kind}); err != nil {
+	if err := x.order(command{kind: kind}); err != nil {
 		return fmt.Errorf("rebuild %s: %w", kind, err)
 	}
 	return nil
@@ -32,10 +32,20 @@ func (x *Indexer) Rebuild(kind report.Kind) error {
 // one, and the kind belongs to this journal. A take-over that ends in another way, such as with
 // the process, leaves everything as it was.
 func (x *Indexer) TakeOver(kind report.Kind) error {
-	if err := x.commands.send(command{kind: kind, takeOver: true}); err != nil {
+	if err := x.order(command{kind: kind, takeOver: true}); err != nil {
 		return fmt.Errorf("take %s over: %w", kind, err)
 	}
 	return nil
+}
+
+// order sends a command that replaces an index, if the journal lacks nothing.
+func (x *Indexer) order(c command) error {
+	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
+	defer cancel()
+	if err := x.mayReplace(ctx, c.kind); err != nil {
+		return err
+	}
+	return x.commands.send(c)
 }
 
 // StopRebuild gives up the rebuild of kind: the new index is deleted, and apps keep searching the

@@ -40,6 +40,9 @@ func (x *Indexer) performStep(parent context.Context, t task) (out stepOutcome) 
 	ctx, cancel := context.WithTimeout(parent, elastic.RequestTimeout)
 	defer cancel()
 	err := x.mayStep(ctx, t)
+	if err == nil && t.step != stepMark {
+		err = x.mayReplace(ctx, t.kind)
+	}
 	switch {
 	case err != nil:
 	case t.step == stepBegin:
@@ -208,6 +211,12 @@ func (x *Indexer) isComplete(ctx context.Context, t task) (complete bool, sent t
 func (x *Indexer) swap(ctx context.Context, t task) error {
 	// This process may have been taken for dead, and another have begun anew.
 	if err := x.journal.LockKind(ctx, t.kind); err != nil {
+		return err
+	}
+	if err, _ := x.compareIndex(ctx, t.kind); err != nil {
+		return err
+	}
+	if err := x.mayReplace(ctx, t.kind); err != nil {
 		return err
 	}
 	had := 0

@@ -85,6 +85,8 @@ func rebuildProblem(err error) error {
 		return conflict(admin.ReasonHeldElsewhere)
 	case errors.Is(err, report.ErrAnotherJournal):
 		return &admin.Problem{Status: http.StatusConflict, Reason: admin.ReasonAnotherJournal, Detail: err.Error() + "; to have this journal take over: riskdex rebuild --take-over"}
+	case errors.Is(err, report.ErrLossOpen):
+		return conflict(admin.ReasonLossOpen)
 	case errors.Is(err, indexer.ErrNotRunning):
 		return &admin.Problem{Status: http.StatusServiceUnavailable, Detail: err.Error()}
 	}

@@ -1,0 +1,97 @@
+package indexer
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"riskdex/report"
+)
+
+// A journal may be set back to an older state: by a copy, a rewind, a failover. Then it would send
+// what it has from before above what it does not know any more. What tells is outside of it: the
+// indices have versions that it gave out. So before the first change of a kind is claimed, after a
+// start or after the journal could not be used, they are compared with it (report.ErrLossOpen).
+
+// compared has the kinds whose index was compared with the journal.
+type compared struct {
+	mu    sync.Mutex
+	kinds map[report.Kind]bool
+}
+
+func (c *compared) has(kind report.Kind) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.kinds[kind]
+}
+
+func (c *compared) set(kind report.Kind, is bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kinds == nil {
+		c.kinds = map[report.Kind]bool{}
+	}
+	c.kinds[kind] = is
+}
+
+// compareIndices compares the indices that were not compared yet, and returns why that of kind
+// could not be. What one of them shows holds for every kind.
+func (x *Indexer) compareIndices(ctx context.Context, kind report.Kind) (failed error, ofJournal bool) {
+	for _, k := range x.cfg.kinds() {
+		if x.compared.has(k) {
+			continue
+		}
+		err, journal := x.compareIndex(ctx, k)
+		if err == nil {
+			x.compared.set(k, true)
+		} else if k == kind {
+			failed, ofJournal = err, journal
+		}
+	}
+	return failed, ofJournal
+}
+
+func (x *Indexer) compareIndex(ctx context.Context, kind report.Kind) (err error, ofJournal bool) {
+	given, err := x.indices.Given(ctx, kind)
+	if err != nil || len(given) == 0 {
+		return err, false
+	}
+	return x.journal.CheckGiven(ctx, given), true
+}
+
+// mayReplace returns why the index of a kind must not be replaced by what the journal has, or an
+// index be removed: it may be the only one that has what the journal lacks.
+func (x *Indexer) mayReplace(ctx context.Context, kind report.Kind) error {
+	stats, err := x.journal.Stats(ctx)
+	if err != nil {
+		return fmt.Errorf("see whether the journal lacks changes of %s: %w", kind, err)
+	}
+	if stats.Loss.Lost() {
+		return lossOpen{stats.Loss}
+	}
+	return nil
+}
+
+// checkAhead compares with the journal those documents of an index that are ahead of it.
+func (x *Indexer) checkAhead(ctx context.Context, kind report.Kind, index string, ids []report.ID) {
+	if len(ids) == 0 {
+		return
+	}
+	given, err := x.client.GivenOf(ctx, kind, index, ids)
+	if err == nil {
+		err = x.journal.CheckGiven(ctx, given)
+	}
+	if err != nil {
+		x.log.Warn("cannot see whether an index that is ahead has what the journal lacks; it is compared at its next check", "index", index, "error", err)
+		x.compared.set(kind, false)
+	}
+}
+
+// lossOpen is report.ErrLossOpen with the time of the loss.
+type lossOpen struct{ report.Loss }
+
+func (e lossOpen) Error() string {
+	return fmt.Sprintf("changes that were acknowledged %s may be missing: %v", e.Span(), report.ErrLossOpen)
+}
+
+func (lossOpen) Unwrap() error { return report.ErrLossOpen }
