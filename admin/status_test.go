@@ -45,6 +45,17 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			},
 			func() { d.set(func() { d.waiting = nil }) },
 		},
+		{
+			admin.TroubleAlias, // what a search lacks then is no trouble of its own
+			func() {
+				d.set(func() {
+					d.wrong = []report.WrongAlias{{Kind: report.Cities, Alias: "cities", Detail: "it has a filter", Remedy: "POST /_aliases"}}
+					d.waiting = []report.Waiting{{Kind: report.Cities, Index: "cities", Paused: true, Reason: admin.ReasonAlias}}
+					d.lost = map[report.Kind]int{report.Cities: 7}
+				})
+			},
+			func() { d.set(func() { d.wrong, d.waiting, d.lost = nil, nil, nil }) },
+		},
 		{admin.TroubleElasticsearch, func() { d.set(func() { d.down = true }) }, func() { d.set(func() { d.down = false }) }},
 		{admin.TroubleNotAccepting, func() { d.set(func() { d.cannot = errors.New("no room") }) }, func() { d.set(func() { d.cannot = nil }) }},
 		{

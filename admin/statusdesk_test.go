@@ -30,6 +30,7 @@ type statusDesk struct {
 	down    bool  // Elasticsearch
 	cannot  error // accept
 	waiting []report.Waiting
+	wrong   []report.WrongAlias
 	lacking []report.Lacking
 	log     logsink.State
 	lost    map[report.Kind]int
@@ -72,10 +73,11 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 		Status: admin.StatusParts{
 			BackupEvery: backupEvery,
 			Journal:     sized{d}, Index: d, Deliveries: d.last, History: d.history, Now: d.clock, Started: d.now.Add(-time.Hour),
-			Waiting: func() []report.Waiting { d.mu.Lock(); defer d.mu.Unlock(); return d.waiting },
-			Lacking: func() []report.Lacking { d.mu.Lock(); defer d.mu.Unlock(); return d.lacking },
-			Missing: func() map[report.Kind]int { d.mu.Lock(); defer d.mu.Unlock(); return d.lost },
-			Log:     func() logsink.State { d.mu.Lock(); defer d.mu.Unlock(); return d.log },
+			Waiting:      func() []report.Waiting { d.mu.Lock(); defer d.mu.Unlock(); return d.waiting },
+			Lacking:      func() []report.Lacking { d.mu.Lock(); defer d.mu.Unlock(); return d.lacking },
+			Missing:      func() map[report.Kind]int { d.mu.Lock(); defer d.mu.Unlock(); return d.lost },
+			Log:          func() logsink.State { d.mu.Lock(); defer d.mu.Unlock(); return d.log },
+			WrongAliases: func() []report.WrongAlias { d.mu.Lock(); defer d.mu.Unlock(); return d.wrong },
 			Probe: func() admin.Probe {
 				d.mu.Lock()
 				defer d.mu.Unlock()

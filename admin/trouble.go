@@ -147,8 +147,8 @@ var causes = []Cause{
 	},
 	{
 		TroubleAlias, Critical, lookEvery,
-		"Apps that search {kind} do not find what the journal has: {what the alias leads to}. riskdex goes on filling its own index.",
-		"{the request to Elasticsearch that puts it right}",
+		"Apps that search {kind} do not find what the journal has: {what the alias leads to}.",
+		"Put it right in Elasticsearch: {the request}.",
 		"RiskdexAliasWrong",
 	},
 	{
@@ -182,7 +182,7 @@ var causes = []Cause{
 	{
 		TroubleNotSearchable, Critical, LagBound,
 		"No search has found the probe document of riskdex for {time}: Elasticsearch takes changes, and search does not show them.",
-		"Check the index {probe index} and its shards in Elasticsearch: is its refresh turned off, does its alias point elsewhere? " +
+		"Check the index {probe index} and its shards in Elasticsearch: is its refresh turned off? " +
 			"The other indices may have the same trouble.",
 		"RiskdexNotSearchable",
 	},
@@ -363,7 +363,7 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		all.add(TroubleAnotherJournal, "", "indices", foreign[0]+more(foreign[1:]))
 	}
 	for _, w := range st.WrongAliases {
-		all.add(TroubleAlias, w.Kind, "kind", string(w.Kind), "what the alias leads to", w.Detail, "the request to Elasticsearch that puts it right", w.Remedy)
+		all.add(TroubleAlias, w.Kind, "kind", string(w.Kind), "what the alias leads to", w.Detail, "the request", w.Remedy)
 	}
 	for _, w := range st.Waiting {
 		if w.Paused && w.Reason != ReasonAnotherJournal && w.Reason != TroubleAlias {

@@ -153,7 +153,7 @@ func TestPlaceIsNotedOnceEverythingIsMarked(t *testing.T) {
 	t.Parallel()
 	name := report.PlaceNote(report.Cities)
 	marked, full := 0, true
-	s := &checking{place: "new/", notes: map[string]string{name: "old/"}, lockKind: func(context.Context) error { return nil }}
+	s := &checking{mappingKnown: true, place: "new/", notes: map[string]string{name: "old/"}, lockKind: func(context.Context) error { return nil }}
 	s.resend = func() error {
 		if full {
 			return errors.New("the disk is full")

@@ -277,10 +277,10 @@ func TestChangeDuringARebuildBecomesVisible(t *testing.T) {
 	r := stillStart(t, rebuilding())
 	r.Append(indexertest.Many(report.Cities, 50, "text")...)
 	r.becomesVisible(report.Cities, 50)
-	old := "/" + r.Indices.Index(report.Cities, 1) + "/_refresh" // of the swap; the dispatcher's is of the alias
+	swaps := "/" + r.Indices.Index(report.Cities, 2) + "/_refresh" // of the swap; the dispatcher's is of the first index
 	var held atomic.Int64
 	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) {
-		if req.URL.Path == old {
+		if req.URL.Path == swaps {
 			held.Add(1)
 			indexertest.AnswerWith(503, `{}`)(w, req, next)
 			return

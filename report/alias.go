@@ -6,7 +6,7 @@ type WrongAlias struct {
 	Kind   Kind   `json:"kind"`
 	Alias  string `json:"alias"`
 	Detail string `json:"detail"` // what it leads to
-	Remedy string `json:"remedy"` // with the request to Elasticsearch that puts it right
+	Remedy string `json:"remedy"` // the request to Elasticsearch that puts it right
 }
 
-func (w *WrongAlias) Error() string { return w.Detail + ". " + w.Remedy }
+func (w *WrongAlias) Error() string { return w.Detail + "; put it right in Elasticsearch: " + w.Remedy }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -19,11 +20,11 @@ func (x *Indices) Given(ctx context.Context, kind report.Kind) ([]report.Stamp, 
 	if err != nil {
 		return nil, err
 	}
-	index := s.written()
+	index := x.meant(kind, s)
 	if index == "" || x.Lineage == "" || s.lineage(index) != x.Lineage {
 		return nil, nil
 	}
 	// Whoever wrote last may not have had it refreshed. Where that is not allowed, the index does so itself.
-	_, _ = x.Client.Ask(ctx, esapi.IndicesRefreshRequest{Index: []string{index}})
+	_, _ = x.Client.Ask(ctx, esapi.IndicesRefreshRequest{Index: []string{index}}, elastic.Refreshed)
 	return x.Client.NewestGiven(ctx, kind, index, newestGiven)
 }

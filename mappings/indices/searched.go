@@ -62,11 +62,11 @@ func (s state) wrong(kind report.Kind, index string) *report.WrongAlias {
 	switch {
 	case taken == s.alias:
 		w.Detail = fmt.Sprintf("an index has the name %s, which the alias that apps search needs", s.alias)
-		w.Remedy = fmt.Sprintf("Copy what you need of it, and delete it: DELETE /%s", s.alias)
+		w.Remedy = fmt.Sprintf("copy what you need of it, and DELETE /%s", s.alias)
 		return w
 	case taken != "":
 		w.Detail = fmt.Sprintf("a data stream has the name %s, which the alias that apps search needs", s.alias)
-		w.Remedy = fmt.Sprintf("Copy what you need of it, and delete it: DELETE /_data_stream/%s", s.alias)
+		w.Remedy = fmt.Sprintf("copy what you need of it, and DELETE /_data_stream/%s", s.alias)
 		return w
 	case index == "" && len(behind) > 1:
 		w.Detail = fmt.Sprintf("the alias %s leads to %s, and it is not known which of them this journal fills: apps find documents of others, or twice", s.alias, strings.Join(behind, " and "))
@@ -86,7 +86,7 @@ func (s state) wrong(kind report.Kind, index string) *report.WrongAlias {
 		actions = append(actions, remove(name, s.alias))
 	}
 	body, _ := json.Marshal(aliasActions{append(actions, s.addWritten(index))}) // strings and booleans only
-	w.Remedy = fmt.Sprintf("Put it right: POST /_aliases %s", body)
+	w.Remedy = fmt.Sprintf("POST /_aliases %s", body)
 	return w
 }
 
