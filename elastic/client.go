@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
+
+	"riskdex/internal/address"
 )
 
 // Connection says how to reach Elasticsearch. It has credentials in plain text; nothing made
@@ -52,9 +54,9 @@ var ErrNotElasticsearch = errors.New("what answers is not an Elasticsearch: it l
 // NewClient returns a client, or an error that says what is wrong in c. It does not connect
 // yet.
 func NewClient(c Connection) (*Client, error) {
-	u, err := url.Parse(c.URL)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, errors.New("the address of Elasticsearch is no URL: write it like http://127.0.0.1:9200")
+	u, err := address.Parse(c.URL, "http://127.0.0.1:9200")
+	if err != nil {
+		return nil, fmt.Errorf("the address of Elasticsearch: %w", err)
 	}
 	if err := c.checkCredentials(u); err != nil {
 		return nil, err
@@ -83,8 +85,8 @@ func NewClient(c Connection) (*Client, error) {
 
 // NewClientOver returns a client that uses transport in place of the network, such as one
 // that fails.
-func NewClientOver(transport http.RoundTripper, address string) (*Client, error) {
-	u, err := url.Parse(address)
+func NewClientOver(transport http.RoundTripper, at string) (*Client, error) {
+	u, err := address.Parse(at, "http://127.0.0.1:9200")
 	if err != nil {
 		return nil, fmt.Errorf("the address of Elasticsearch: %w", err)
 	}

@@ -10,10 +10,10 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strings"
 	"sync/atomic"
 
 	"riskdex/admin"
+	"riskdex/internal/address"
 	"riskdex/internal/sanitize"
 	"riskdex/receiver/auth"
 )
@@ -35,11 +35,11 @@ type adminClient struct {
 }
 
 func (s adminSettings) client(io streams) (*adminClient, error) {
-	u, err := url.Parse(s.Admin)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
-		return nil, fmt.Errorf("--admin is %q: give http:// or https:// and a host, such as http://127.0.0.1:8081", s.Admin)
+	u, err := address.Parse(s.Admin, "http://127.0.0.1:8081")
+	if err != nil {
+		return nil, fmt.Errorf("--admin: %w", err)
 	}
-	c := &adminClient{base: strings.TrimRight(s.Admin, "/"), io: io}
+	c := &adminClient{base: u.String(), io: io}
 	token, err := s.token()
 	if err != nil {
 		return nil, err

@@ -172,7 +172,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 		return said{status, out.String(), errs.String()}
 	}
 	check("--tls-cert-file", old, "--tls-key-file", oldKey, "--ids", "cities=id", "--bearer-file", filepath.Join(folder, "none"), "--elasticsearch-url", "localhost", "--admin-listen", "0.0.0.0:1").says(t, exitNegative,
-		"wrong has expired", "wrong JSON pointer", "wrong "+filepath.Join(folder, "none"), "wrong the address of Elasticsearch is no URL", "wrong --insecure-open")
+		"wrong has expired", "wrong JSON pointer", "wrong "+filepath.Join(folder, "none"), "wrong does not begin with http://", "wrong --insecure-open")
 	check("--tls-cert-file", soon, "--tls-key-file", soonKey, "--bearer-file", put("bearer", []byte("a-token-of-the-publisher\n"), 0o644), "--listen", "192.0.2.1:8080").says(t, exitDone,
 		"doubtful expires on", "doubtful every user of this machine may read /", "doubtful 192.0.2.1:8080 is not an address of this machine")
 	check("--listen", "nowhere").says(t, exitNegative, "wrong nowhere is not an address")

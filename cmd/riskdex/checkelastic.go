@@ -16,6 +16,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"riskdex/elastic"
+	"riskdex/internal/address"
 	"riskdex/journal"
 	"riskdex/mappings/indices"
 	"riskdex/report"
@@ -90,7 +91,7 @@ func (e *serverCheck) couldNotAsk(what string, err error) {
 
 // reach reports whether Elasticsearch answers and accepts the credentials.
 func (e *serverCheck) reach(ctx context.Context) bool {
-	address := redacted(e.c.ElasticsearchURL)
+	server := redacted(e.c.ElasticsearchURL)
 	var health []struct {
 		Epoch  string `json:"epoch"`
 		Status string `json:"status"`
@@ -101,17 +102,17 @@ func (e *serverCheck) reach(ctx context.Context) bool {
 	refused, answered := errors.AsType[*elastic.ResponseError](err)
 	switch {
 	case answered && refused.Status == http.StatusUnauthorized:
-		e.note("elasticsearch", wrong, fmt.Sprintf("%s rejects these credentials: %v", address, err),
+		e.note("elasticsearch", wrong, fmt.Sprintf("%s rejects these credentials: %v", server, err),
 			"Correct --elasticsearch-api-key-file, or --elasticsearch-user and --elasticsearch-password-file.")
 		return false
 	case answered && refused.Status == http.StatusForbidden: // which privilege is missing is said below
-		e.fine("elasticsearch", "%s answers", address)
+		e.fine("elasticsearch", "%s answers", server)
 		return true
 	case err != nil:
-		e.note("elasticsearch", wrong, fmt.Sprintf("no answer from an Elasticsearch at %s: %v", address, err), "Start Elasticsearch, or correct --elasticsearch-url, --elasticsearch-ca-file or the network in between.")
+		e.note("elasticsearch", wrong, fmt.Sprintf("no answer from an Elasticsearch at %s: %v", server, err), "Start Elasticsearch, or correct --elasticsearch-url, --elasticsearch-ca-file or the network in between.")
 		return false
 	}
-	e.fine("elasticsearch", "%s answers", address)
+	e.fine("elasticsearch", "%s answers", server)
 	if len(health) > 0 && health[0].Status == "red" {
 		e.note("elasticsearch", doubtful, "its health is red: some primary shards are missing", "GET _cluster/allocation/explain says why.")
 	}
@@ -125,7 +126,7 @@ func (e *serverCheck) reach(ctx context.Context) bool {
 
 // plain notes if credentials are sent over a network unencrypted.
 func (e *serverCheck) plain() {
-	u, err := url.Parse(e.c.ElasticsearchURL)
+	u, err := address.Parse(e.c.ElasticsearchURL, "")
 	shown := e.c.SignIn.User != "" || e.c.SignIn.APIKeyFile != "" || err == nil && u.User != nil
 	if err == nil && u.Scheme == "http" && shown && !slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()) {
 		e.note("elasticsearch", doubtful, "its credentials are sent over plain HTTP", "Use https://.")

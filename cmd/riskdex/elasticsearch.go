@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"strings"
 
 	"riskdex/elastic"
+	"riskdex/internal/address"
 )
 
 // elasticsearchSettings are shared by the commands that talk to Elasticsearch.
@@ -20,7 +20,7 @@ type elasticsearchSettings struct {
 
 // client returns a client with these settings.
 func (s elasticsearchSettings) client() (*elastic.Client, error) {
-	if u, err := url.Parse(s.ElasticsearchURL); err == nil && s.ElasticsearchURL != os.Getenv("ELASTICSEARCH_URL") {
+	if u, err := address.Parse(s.ElasticsearchURL, ""); err == nil && s.ElasticsearchURL != os.Getenv("ELASTICSEARCH_URL") {
 		if _, has := u.User.Password(); has {
 			return nil, errors.New("--elasticsearch-url has a password in it, which everybody on this machine can read: " +
 				"use --elasticsearch-user with --elasticsearch-password-file, or the environment variable ELASTICSEARCH_URL")

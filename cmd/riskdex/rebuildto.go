@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +22,7 @@ import (
 	"riskdex/indexer"
 	"riskdex/indexer/follow"
 	"riskdex/indexer/probe"
+	"riskdex/internal/address"
 	"riskdex/internal/logsink"
 	"riskdex/internal/reread"
 	"riskdex/internal/sanitize"
@@ -46,7 +46,7 @@ type otherCluster struct {
 const toVariables = "RISKDEX_TO_"
 
 func (s otherCluster) connect() (*elastic.Client, error) {
-	if u, err := url.Parse(s.To); err == nil && u.User != nil {
+	if u, err := address.Parse(s.To, ""); err == nil && u.User != nil {
 		return nil, errors.New("--to has a user in it, and everybody on this machine can read it: use --to-user with --to-password-file, or RISKDEX_TO_PASSWORD")
 	}
 	return s.SignIn.client(s.To, "--to-", toVariables)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -159,7 +160,7 @@ func (s *service) Run(ctx context.Context) error {
 
 // redacted hides a password in a URL.
 func redacted(address string) string {
-	u, err := url.Parse(address)
+	u, err := url.Parse(strings.TrimSpace(address))
 	if err != nil {
 		return "(not a URL)"
 	}

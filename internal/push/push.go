@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
+
+	"riskdex/internal/address"
 )
 
 // Pusher sends requests to one receiver. Its fields are set before Run and not changed
@@ -228,12 +229,9 @@ func (p *Pusher) clock() func() time.Time {
 
 // sender checks the settings and returns what makes single attempts.
 func (p *Pusher) sender() (sender, error) {
-	u, err := url.Parse(p.URL)
+	u, err := address.Parse(p.URL, "http://127.0.0.1:8080")
 	if err != nil {
-		return sender{}, fmt.Errorf("read the receiver's URL: %w", err)
-	}
-	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		return sender{}, fmt.Errorf("the receiver's URL is %q: give http:// or https://, a host and, if it has one, a path prefix, and no query", u.Redacted())
+		return sender{}, fmt.Errorf("the receiver's address: %w", err)
 	}
 	for name, values := range p.Header {
 		// net/http would refuse it at every attempt, as if the receiver could not be
@@ -254,7 +252,7 @@ func (p *Pusher) sender() (sender, error) {
 		}
 		header.Set("Prefer", fmt.Sprintf("wait=%d", int(p.Wait.Seconds())))
 	}
-	return sender{base: strings.TrimRight(p.URL, "/"), client: &client, header: header, show: p.Show, now: p.clock()}, nil
+	return sender{base: u.String(), client: &client, header: header, show: p.Show, now: p.clock()}, nil
 }
 
 func (s *Summary) add(r Request, a answer, waits bool) {
