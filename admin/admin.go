@@ -47,7 +47,7 @@ type Parts struct {
 
 // New returns the handler of the admin listener.
 func New(p Parts) http.Handler {
-	router := p.routes()
+	router := headAsGet(p.routes())
 	if p.Allow == nil {
 		return guarded(router, false)
 	}

@@ -54,6 +54,10 @@ func TestHealth(t *testing.T) {
 		if status != c.status || !strings.Contains(body, c.ready) || !strings.Contains(body, c.shows) {
 			t.Errorf("%v: /readyz is answered %d %s", c, status, body)
 		}
+		head := httptest.NewRecorder()
+		if h.ServeHTTP(head, httptest.NewRequest(http.MethodHead, "http://127.0.0.1/livez", nil)); head.Code != 200 {
+			t.Errorf("HEAD /livez is answered %d", head.Code)
+		}
 		if status, _ := get(t, h, "/livez"); status != 200 {
 			t.Errorf("/livez is answered %d", status)
 		}

@@ -22,6 +22,18 @@ type readiness struct {
 	ElasticsearchUp bool   `json:"elasticsearch_up"`
 }
 
+// headAsGet answers HEAD to supervisors like GET; net/http leaves the body out.
+func headAsGet(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead && forSupervisors(r) {
+			asGet := *r
+			asGet.Method = http.MethodGet
+			r = &asGet
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // forSupervisors reports whether a request is answered to everybody, whatever host name it
 // uses.
 func forSupervisors(r *http.Request) bool {

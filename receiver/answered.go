@@ -13,7 +13,7 @@ import (
 func (r *Receiver) answered(ctx context.Context, a report.Answered) {
 	r.describe(trace.SpanFromContext(ctx), a)
 	r.metrics.answered(a.Kind, a.Method, a.Status)
-	if r.observe != nil {
+	if r.observe != nil && mayCarryDelivery(a.Method) {
 		a.At = r.now().UTC()
 		r.observe(a)
 	}

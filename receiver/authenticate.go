@@ -58,8 +58,10 @@ func (r *Receiver) verified(d *delivery) bool {
 // reject answers a request that fails authentication and closes the connection: idle connections
 // cost a sender nothing, and their number is limited.
 func (r *Receiver) reject(d *delivery, refusal *auth.Refusal) {
-	r.logRejection(d, string(refusal.Cause), "detail", refusal.Detail)
-	r.metrics.refusedFor("", string(refusal.Cause), 1)
+	if mayCarryDelivery(d.req.Method) {
+		r.logRejection(d, string(refusal.Cause), "detail", refusal.Detail)
+		r.metrics.refusedFor("", string(refusal.Cause), 1)
+	}
 	for _, challenge := range refusal.Challenges {
 		d.w.Header().Add("WWW-Authenticate", challenge)
 	}

@@ -32,7 +32,8 @@ type guarded struct {
 	auth        auth.Config
 	prefix      string
 	await       Await
-	clock       atomic.Int64 // Unix seconds; the journal reads it at any time
+	change      func(*Config) // may be nil
+	clock       atomic.Int64  // Unix seconds; the journal reads it at any time
 	credentials *auth.Credentials
 	log         *bytes.Buffer
 	server      *httptest.Server
@@ -67,6 +68,9 @@ func (g *guarded) open() {
 	}
 	cfg := DefaultConfig()
 	cfg.MaxBody, cfg.Prefix, cfg.Await = 1<<20, g.prefix, g.await
+	if g.change != nil {
+		g.change(&cfg)
+	}
 	if cfg.Authenticator, err = auth.New(g.auth, now, log); err != nil {
 		g.t.Fatal(err)
 	}

@@ -48,6 +48,10 @@ type Config struct {
 	// Authenticator decides whose deliveries are accepted; nil means everybody's.
 	Authenticator *auth.Authenticator
 
+	// Ready, if not nil, returns why deliveries cannot be accepted now, and nil if they can. /readyz
+	// is answered from it.
+	Ready func() error
+
 	// Await, if not nil, is called for deliveries whose sender prefers to wait until a search
 	// shows them (RFC 7240).
 	Await Await

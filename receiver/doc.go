@@ -26,7 +26,8 @@
 //	refused.go, text.go       refusals of records, and how answers word them
 //	listhint.go, suggestpath.go, mediatype.go   what was probably meant: records, path, media type
 //	mismatch.go               a PUT whose record states another id than its path
-//	ifversion.go              a DELETE of one version
+//	precondition.go           If-Match and the like
+//	health.go                 what balancers ask
 //	gone.go                   has the sender hung up?
 //	notdurable.go, rate.go    why a delivery is not durable; deliveries per second
 //	answered.go, metrics.go, trace.go, loglimiter.go   what is told of a request

@@ -40,6 +40,7 @@ type Receiver struct {
 	parser        bodyParser
 	now           func() time.Time
 	observe       func(report.Answered)
+	ready         func() error
 	tracer        trace.Tracer // nil when nothing is traced
 	prefix        string
 	authenticator *auth.Authenticator
@@ -72,7 +73,7 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 	}
 	r := &Receiver{
 		journal: journal, maxBody: cfg.MaxBody, budget: body.NewBudget(cfg.BodyMemory, 2*cfg.MaxBody), parser: parser,
-		now: now, observe: cfg.Observe, authenticator: cfg.Authenticator, metrics: newMetrics(reg), log: log,
+		now: now, observe: cfg.Observe, ready: cfg.Ready, authenticator: cfg.Authenticator, metrics: newMetrics(reg), log: log,
 		tracer: cfg.Tracer, prefix: prefix, waits: newWaits(cfg.Await, reg), rejections: loglimit.Limiter{Every: time.Second}, recurring: loglimit.Limiter{Every: recurringLogEvery},
 	}
 	if cfg.MaxRate < 0 {
@@ -125,8 +126,11 @@ func newBodyParser(cfg Config) (bodyParser, error) {
 	return parser, nil
 }
 
-// ServeHTTP answers one delivery.
+// ServeHTTP answers one delivery, or a health check.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	if r.isHealthCheck(w, req) {
+		return
+	}
 	if r.tracer != nil {
 		var span trace.Span
 		req, span = r.startSpan(req)
@@ -192,8 +196,6 @@ func (r *Receiver) refuseRoute(status int) http.Handler {
 			if r.authenticator.Signed() { // and this is not verified
 				w.Header().Set("Connection", "close")
 			}
-			r.metrics.refusedFor(d.kind, p.Reason, 1)
-			r.logRejection(d, p.Reason)
 			r.answer(d, p)
 			return
 		}
@@ -216,6 +218,8 @@ func (r *Receiver) collections() string {
 	return strings.Join(paths[:last], ", ") + " and " + paths[last]
 }
 
+// mayCarryDelivery reports whether something may be lost where a request with that method is turned
+// away. One that carries nothing is not counted as refused, logged or told.
 func mayCarryDelivery(method string) bool {
 	switch method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:

@@ -92,7 +92,7 @@ func TestEveryAnswerIsCountedWhereItWasAtZero(t *testing.T) {
 	}
 	for _, method := range methods {
 		d.send(method, "/api/countries", "{}")
-		d.send(method, "/", "{}")
+		d.send(method, "/elsewhere", "{}")
 		d.raw(method + " * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 	}
 	// The same metrics, now of a receiver that fails.

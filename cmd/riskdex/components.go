@@ -103,7 +103,7 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 			return nil, err
 		}
 	}
-	cfg.Observe = w.last.Note
+	cfg.Observe, cfg.Ready = w.last.Note, w.canAccept
 	cfg.Await = visible.New(w.journal, w.client, w.indices.Alias).Wait
 	if w.receiver, err = receiver.New(cfg, w.journal, time.Now, w.registry, log); err != nil {
 		return nil, err
