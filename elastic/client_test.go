@@ -95,7 +95,7 @@ func TestConnectionSaysWhatIsWrong(t *testing.T) {
 	pair := certificates.New(t).Issue(t, "x")
 	fingerprint := strings.Repeat("ab", 32)
 	for want, c := range map[string]elastic.Connection{
-		"http:// or https": {URL: "elasticsearch:9200"},
+		"http:// or https":  {URL: "elasticsearch:9200"},
 		"more than one":     {URL: "http://a:b@e", APIKey: "k"},
 		"More than one":     {URL: "http://e", User: "u", Password: "p", APIKey: "k"},
 		"without a user":    {URL: "http://e", Password: "p"},
