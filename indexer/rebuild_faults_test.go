@@ -244,7 +244,7 @@ func TestAliasLostDuringARebuild(t *testing.T) {
 		phase report.RebuildPhase
 		index int
 	}{
-		"the index is deleted": {func(r *rig) { r.Change("DELETE", "/"+r.Indices.Index(report.Cities, 1), "") }, report.PhaseFailed, 3},
+		"the index is deleted": {func(r *rig) { r.Change("DELETE", "/"+r.Indices.Index(report.Cities, 1), "") }, report.PhaseFailed, 1},
 		"the alias is removed": {func(r *rig) {
 			r.Change("DELETE", "/"+r.Indices.Index(report.Cities, 1)+"/_alias/"+r.Indices.Alias(report.Cities), "")
 		}, report.PhaseDone, 2},
