@@ -56,7 +56,7 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			return
 		}
 		id := strings.Split(string(body), `"`)[3]
-		fmt.Fprintf(w, `{"docs":[{"_index":"x","_id":%q,"found":false}]}`, id)
+		fmt.Fprintf(w, `{"docs":[{"_index":"cities","_id":%q,"found":false}]}`, id)
 		return
 	}
 	var ids, items []string
@@ -72,11 +72,11 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 				w.WriteHeader(status)
 				return
 			}
-			fmt.Fprintf(w, `{"items":[{"delete":{"_index":"x","_id":%q,"result":"not_found","status":404,"_shards":{"total":1,"successful":1}}}]}`, id)
+			fmt.Fprintf(w, `{"items":[{"delete":{"_index":"cities","_id":%q,"result":"not_found","status":404,"_shards":{"total":1,"successful":1}}}]}`, id)
 			return
 		}
 		result := map[string]string{"index": "updated", "delete": "deleted"}[action]
-		ids, items = append(ids, id), append(items, fmt.Sprintf(`{%q:{"_index":"x","_id":%q,"result":%q,"status":200,"_shards":{"total":1,"successful":1}}}`, action, id, result))
+		ids, items = append(ids, id), append(items, fmt.Sprintf(`{%q:{"_index":"cities","_id":%q,"result":%q,"status":200,"_shards":{"total":1,"successful":1}}}`, action, id, result))
 	}
 	s.bulks = append(s.bulks, strings.Join(ids, " "))
 	status, cut := s.bulk(ids)

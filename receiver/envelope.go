@@ -1,6 +1,7 @@
 package receiver
 
 import (
+	"fmt"
 	"hash/maphash"
 	"iter"
 	"slices"
@@ -72,7 +73,7 @@ func (s *splitter) list(body []byte) iter.Seq[record] {
 func (s *splitter) envelope(object []jsonscan.Member) []byte {
 	for _, name := range envelopeNames(s.kind) {
 		if inner := jsonscan.Value(object, name); s.holdsRecords(inner) && !s.isOwn(object, inner) {
-			if s.isMoreBeside(object, name) {
+			if s.moreBeside(object, name) != "" {
 				return nil
 			}
 			return inner
@@ -117,10 +118,10 @@ func (s *splitter) unknownEnvelope(object []jsonscan.Member, depth int) []byte {
 	return inner
 }
 
-// isMoreBeside reports whether something beside the records under a name could be more of them, or
-// of their ids. To open the envelope would lose that silently, so it is refused as a whole.
-func (s *splitter) isMoreBeside(object []jsonscan.Member, name string) bool {
-	return slices.ContainsFunc(object, func(m jsonscan.Member) bool {
+// moreBeside returns the name of what stands beside the records under a name and could be more of
+// them, or of their ids; empty if nothing does. To open the envelope would lose that silently.
+func (s *splitter) moreBeside(object []jsonscan.Member, name string) string {
+	i := slices.IndexFunc(object, func(m jsonscan.Member) bool {
 		c := jsonscan.FirstByte(m.Value)
 		switch {
 		case m.Name == name, c != '{' && c != '[', isEnvelopeMeta(m.Name):
@@ -134,6 +135,30 @@ func (s *splitter) isMoreBeside(object []jsonscan.Member, name string) bool {
 		}
 		return slices.Contains(envelopeNames(s.kind), m.Name) && holdsSomething(m.Value) || s.holdsList(m.Value)
 	})
+	if i < 0 {
+		return ""
+	}
+	return object[i].Name
+}
+
+// whyNotOpened says why an object is neither a record nor an envelope that can be opened; empty if
+// it is one of the two.
+func (s *splitter) whyNotOpened(r record) string {
+	if r.members == nil || s.hasID(r) {
+		return ""
+	}
+	for _, name := range envelopeNames(s.kind) {
+		inner := jsonscan.Value(r.members, name)
+		if !s.holdsRecords(inner) || s.isOwn(r.members, inner) {
+			continue
+		}
+		if more := s.moreBeside(r.members, name); more != "" {
+			return fmt.Sprintf("Beside the records under %q, %q may hold more of them, or their ids. "+
+				"Send each list in a delivery of its own, and deletes as DELETE.", name, more)
+		}
+		return ""
+	}
+	return ""
 }
 
 // holdsSomething reports whether an object has a value other than null, empty texts and empty lists.

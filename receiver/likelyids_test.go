@@ -142,3 +142,22 @@ func TestPutKnowsItsOwnID(t *testing.T) {
 		t.Errorf("changes %+v, want the first with its own id and the second without", got)
 	}
 }
+
+// TestEnvelopeWithMoreIsRefused: what stands beside the records and may hold more of them, or ids of what
+// was deleted, is not passed over.
+func TestEnvelopeWithMoreIsRefused(t *testing.T) {
+	for _, body := range []string{
+		`{"cities":[{"id":1}],"items":[{"id":2}]}`,
+		`{"data":{"cities":[{"id":1}],"items":[{"id":2}]}}`,
+		`{"cities":[{"id":1}],"errors":[{"message":"x"}]}`,
+		`{"cities":[{"id":1}],"updated":[{"id":2}]}`,
+		`{"cities":[{"id":1}],"deleted":["2"]}`,
+		`{"city":{"id":1},"cities":[{"id":2},{"id":3}]}`,
+	} {
+		d := open(t, nil)
+		got := d.send("POST", "/cities", body)
+		if len(d.changes()) > 0 || got.status != 422 || got.Reason != reasonNoID || len(d.refusals()) != 1 {
+			t.Errorf("%s: %d changes, answered %+v", body, len(d.changes()), got)
+		}
+	}
+}

@@ -149,6 +149,9 @@ func (s *splitter) change(r record, found *survey) (report.Change, *report.Refus
 		return report.Change{}, &report.Refusal{Reason: reasonNoRecord, Body: r.raw,
 			Detail: "In the place of the record is " + ended(whyNoRecord(r.raw)) + " A record is an object with an id."}
 	}
+	if why := s.whyNotOpened(r); why != "" {
+		return report.Change{}, &report.Refusal{Reason: reasonNoID, Body: r.raw, Detail: why}
+	}
 	own, stated, doubt := s.identify(r, found)
 	if !stated {
 		return report.Change{}, &report.Refusal{Reason: reasonNoID, Body: r.raw, Detail: s.noID + doubt}
