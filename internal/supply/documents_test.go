@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"unicode"
 
 	"riskdex/internal/require"
 )
@@ -113,35 +112,5 @@ func TestDocumentsNameWhatIsThere(t *testing.T) {
 	}
 	if named < 50 {
 		t.Errorf("the documents name only %d tests", named)
-	}
-}
-
-// generatedTable is the table that make bench writes.
-var generatedTable = regexp.MustCompile(`(?s)<!-- the table of make bench -->.*<!-- its end -->`)
-
-// TestDocumentsAreShort checks that the documents that people write for operators and
-// developers stay short enough to be read. Generated pages and tables do not count, nor do the
-// bars of tables.
-func TestDocumentsAreShort(t *testing.T) {
-	const most, mostOfArchitecture = 17_600, 1500
-	all, counted := 0, 0
-	for path, text := range documents(t) {
-		words := 0
-		for word := range strings.FieldsSeq(generatedTable.ReplaceAllString(text, "")) {
-			if strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
-				words++
-			}
-		}
-		if path == "ARCHITECTURE.md" && words > mostOfArchitecture {
-			t.Errorf("%s has %d words, more than %d", path, words, mostOfArchitecture)
-		}
-		generated := path == "docs/settings.md" || path == "docs/metrics.md"
-		first := path == "README.md" || path == "ARCHITECTURE.md" || path == "CONTRIBUTING.md"
-		if first || filepath.Dir(path) == "docs" && !generated {
-			all, counted = all+words, counted+1
-		}
-	}
-	if all > most || counted < 10 {
-		t.Errorf("%d documents have %d words, more than %d", counted, all, most)
 	}
 }
