@@ -2,6 +2,7 @@ package elastic
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ type ResponseError struct {
 	Status int    // of HTTP; 0 if the error is about one document of a successful answer
 	Type   string // such as index_not_found_exception; empty if the answer has none
 	Reason string // for people
+	Index  string // that it is about, if the answer says so
 }
 
 func (e *ResponseError) Error() string {
@@ -37,6 +39,32 @@ func (e *ResponseError) Error() string {
 type ErrorCause struct {
 	Type   string `json:"type"`
 	Reason string `json:"reason"`
+	Index  string `json:"index"`
+
+	FailedShards []struct {
+		Reason ErrorCause `json:"reason"`
+	} `json:"failed_shards"`
+	CausedBy  *ErrorCause  `json:"caused_by"`
+	RootCause []ErrorCause `json:"root_cause"`
+}
+
+// Innermost returns the cause that no other one has caused. What wraps it says which phase failed, or
+// that shards did. The index is that of the innermost cause that names one.
+func (c ErrorCause) Innermost() ErrorCause {
+	var inner ErrorCause
+	switch {
+	case len(c.FailedShards) > 0:
+		inner = c.FailedShards[0].Reason.Innermost()
+	case c.CausedBy != nil:
+		inner = c.CausedBy.Innermost()
+	case len(c.RootCause) > 0:
+		inner = c.RootCause[0].Innermost()
+	}
+	if inner.Reason == "" {
+		return ErrorCause{Type: c.Type, Reason: c.Reason, Index: c.Index}
+	}
+	inner.Index = cmp.Or(inner.Index, c.Index)
+	return inner
 }
 
 // maxAnswer is the largest answer that is read, in bytes. A bulk of 10,000 items that all
@@ -108,7 +136,8 @@ func NewResponseError(status int, body []byte) *ResponseError {
 	var text string
 	switch {
 	case json.Unmarshal(answer.Error, &cause) == nil:
-		e.Type, e.Reason = cause.Type, cause.Reason
+		cause = cause.Innermost()
+		e.Type, e.Reason, e.Index = cause.Type, cause.Reason, cause.Index
 	case json.Unmarshal(answer.Error, &text) == nil:
 		e.Reason = text
 	}

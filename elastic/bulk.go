@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -56,7 +57,10 @@ func ReadBulk(text []byte, index string, sent []Sent) ([]Answer, error) {
 		}
 		answers[i] = Answer{Level: LevelItem, Status: got.Status, Op: w.Op}
 		if got.Error != nil {
-			answers[i].ErrorType, answers[i].Detail = got.Error.Type, got.Error.Reason
+			answers[i].ErrorType, answers[i].Detail = got.Error.Type, got.Error.Reason // of the field
+			if inner := got.Error.Innermost().Reason; !strings.Contains(got.Error.Reason, inner) {
+				answers[i].Detail += ": " + inner
+			}
 		}
 		if lacks := got.lacks(w, index); lacks != nil {
 			unclear := &UnclearError{lacks}

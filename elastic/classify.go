@@ -181,7 +181,7 @@ func decideByType(a Answer) (Verdict, string, bool) {
 		return Retry, ReasonOverloaded, true
 	}
 	switch {
-	case strings.HasPrefix(a.Detail, "pipeline with id ["):
+	case strings.Contains(a.Detail, "pipeline with id ["):
 		// The ingest pipeline of the index is missing. The status is 400, which would
 		// otherwise make every document a dead letter.
 		return Pause, ReasonPipeline, true

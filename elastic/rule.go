@@ -97,7 +97,7 @@ func (s *shards) taken() error {
 	case s.Failed > 0:
 		reason := fmt.Sprintf("%d of %d shards failed", s.Failed, s.Total)
 		if len(s.Failures) > 0 {
-			reason += ": " + s.Failures[0].Reason.Reason
+			reason += ": " + s.Failures[0].Reason.Innermost().Reason
 		}
 		return &ResponseError{Status: http.StatusServiceUnavailable, Type: "shards_failed", Reason: reason}
 	case s.Successful < 1:

@@ -103,10 +103,11 @@ func readDocuments(text []byte, ids []report.ID) (documents, error) {
 
 // documentTrouble returns the error for a document in an answer, which has no status of its
 // own. One type means that a retry is of no use, such as an alias of several indices.
-func documentTrouble(e ErrorCause) *ResponseError {
+func documentTrouble(c ErrorCause) *ResponseError {
+	e := c.Innermost()
 	status := 0
 	if e.Type == "illegal_argument_exception" {
 		status = http.StatusBadRequest
 	}
-	return &ResponseError{Status: status, Type: e.Type, Reason: e.Reason}
+	return &ResponseError{Status: status, Type: e.Type, Reason: e.Reason, Index: e.Index}
 }

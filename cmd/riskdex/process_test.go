@@ -287,7 +287,7 @@ func (p *process) search(words string) []string {
 		status := run(p.t.Context(), []string{
 			"search", "--json", "--elasticsearch-url", p.elasticsearch, "--index-prefix", p.prefix, words,
 		}, streams{&out, &errs})
-		starting := strings.Contains(errs.String(), "503 search_phase_execution_exception") ||
+		starting := strings.Contains(errs.String(), "Elasticsearch answered 503") ||
 			strings.Contains(errs.String(), "index_not_found_exception")
 		if status == exitFailed && !starting {
 			p.t.Fatalf("search %q: %s", words, errs.String())
