@@ -3,3 +3,5 @@
 package main
 
 func (k *checker) machine() {}
+
+func openFiles() uint64 { return 3 * maxConnections }

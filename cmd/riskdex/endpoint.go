@@ -21,13 +21,18 @@ type endpoint struct {
 	what     string
 	scheme   string
 	listener net.Listener
-	server   *http.Server
-	busy     sync.RWMutex // locked for reading while a request is answered
+
+	connections *limited // that the listener accepts
+	server      *http.Server
+	busy        sync.RWMutex // locked for reading while a request is answered
 }
 
-// maxConnections is the largest number of connections of an endpoint. Further ones wait until
-// one of them ends. One that sends nothing takes about 20 KiB.
+// maxConnections is the largest number of connections of an endpoint, unless the process may open
+// fewer files. One that sends nothing takes about 20 KiB.
 const maxConnections = 10_000
+
+// headerTimeout is how long the header of a request may take.
+const headerTimeout = 10 * time.Second
 
 // listen returns an endpoint, with TLS if secured is not nil.
 func listen(ctx context.Context, what, address string, secured *tls.Config, handler http.Handler, log *slog.Logger) (*endpoint, error) {
@@ -36,16 +41,18 @@ func listen(ctx context.Context, what, address string, secured *tls.Config, hand
 	if err != nil {
 		return nil, fmt.Errorf("listen for %s on %s: %w", what, address, err)
 	}
-	listener = limit(listener.(*net.TCPListener), maxConnections)
+	connections := limit(listener.(*net.TCPListener), int(min(maxConnections, openFiles()/3)))
+	listener = connections
 	scheme := "http"
 	if secured != nil {
 		listener, scheme = tls.NewListener(listener, secured), "https"
 	}
-	e := &endpoint{what: what, scheme: scheme, listener: listener}
+	e := &endpoint{what: what, scheme: scheme, listener: listener, connections: connections}
 	e.server = &http.Server{
 		Handler:           requestid.Handler(closeIfAmbiguous(e.noted(handler)), rand.Text),
 		ConnContext:       receiver.ConnContext,
-		ReadHeaderTimeout: 10 * time.Second,
+		ConnState:         connections.state,
+		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       5 * time.Minute, // 64 MiB over a slow line
 		WriteTimeout:      6 * time.Minute, // counted from the end of the request's header
 		IdleTimeout:       2 * time.Minute,
