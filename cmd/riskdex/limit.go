@@ -35,32 +35,29 @@ func limit(l *net.TCPListener, connections int) *limited {
 }
 
 func (l *limited) Accept() (net.Conn, error) {
-	l.mu.Lock()
-	for l.open >= l.most && len(l.idle) == 0 && !l.closed {
-		l.changed.Wait()
-	}
-	closed := l.closed
-	l.mu.Unlock()
-	if closed {
-		return nil, net.ErrClosed
-	}
 	conn, err := l.AcceptTCP()
 	if err != nil {
 		return nil, err
 	}
 	c := &limitedConn{TCPConn: conn, of: l, from: networkOf(conn.RemoteAddr())}
-	// net/http looks for the preface of HTTP/2 before it bounds the time for a header.
-	_ = c.SetReadDeadline(time.Now().Add(headerTimeout))
+	var gaveWay *limitedConn
 	l.mu.Lock()
-	var gaveWay []*limitedConn
-	for l.open-len(gaveWay) >= l.most && len(l.idle) > 0 {
-		gaveWay = append(gaveWay, l.longestIdle())
+	for l.open >= l.most && len(l.idle) == 0 && !l.closed {
+		l.changed.Wait() // with this one in hand
+	}
+	closed := l.closed
+	if l.open >= l.most && !closed {
+		gaveWay = l.longestIdle()
 	}
 	l.open++
 	l.rest(c)
 	l.mu.Unlock()
-	for _, other := range gaveWay {
-		_ = other.Close()
+	if gaveWay != nil {
+		_ = gaveWay.Close()
+	}
+	if closed {
+		_ = c.Close()
+		return nil, net.ErrClosed
 	}
 	return c, nil
 }
