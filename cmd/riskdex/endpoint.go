@@ -49,7 +49,9 @@ func listen(ctx context.Context, what, address string, secured *tls.Config, hand
 	}
 	e := &endpoint{what: what, scheme: scheme, listener: listener, connections: connections}
 	e.server = &http.Server{
-		Handler:           requestid.Handler(closeIfAmbiguous(e.noted(handler)), rand.Text),
+		Handler:           requestid.Handler(closeIfAmbiguous(atMost(connections.most, e.noted(handler))), rand.Text),
+		Protocols:         protocols(),
+		HTTP2:             http2Bounds(),
 		ConnContext:       receiver.ConnContext,
 		ConnState:         connections.state,
 		ReadHeaderTimeout: headerTimeout,
@@ -62,6 +64,39 @@ func listen(ctx context.Context, what, address string, secured *tls.Config, hand
 		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	return e, nil
+}
+
+// protocols are HTTP/1 and, for senders that begin with it, HTTP/2 without TLS.
+func protocols() *http.Protocols {
+	p := new(http.Protocols)
+	p.SetHTTP1(true)
+	p.SetUnencryptedHTTP2(true)
+	return p
+}
+
+// http2Bounds are those of one connection of HTTP/2. The buffers of all its requests fit into its
+// own, so that a body that waits for memory holds up no other.
+func http2Bounds() *http.HTTP2Config {
+	const streams, buffer = 16, 64 << 10
+	return &http.HTTP2Config{
+		MaxConcurrentStreams: streams, MaxReceiveBufferPerStream: buffer, MaxReceiveBufferPerConnection: streams * buffer,
+		SendPingTimeout: time.Minute, WriteByteTimeout: time.Minute,
+	}
+}
+
+// atMost bounds the requests under way, of which a connection may carry several.
+func atMost(n int, next http.Handler) http.Handler {
+	slots := make(chan struct{}, n)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+			next.ServeHTTP(w, r)
+		default:
+			w.Header().Set("Retry-After", "5")
+			http.Error(w, "Too many requests are under way. Send it again later.", http.StatusServiceUnavailable)
+		}
+	})
 }
 
 func (e *endpoint) noted(next http.Handler) http.Handler {

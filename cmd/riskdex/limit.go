@@ -59,6 +59,8 @@ func (l *limited) Accept() (net.Conn, error) {
 		_ = c.Close()
 		return nil, net.ErrClosed
 	}
+	// net/http looks for the preface of HTTP/2 before it bounds the time for a header.
+	_ = c.SetReadDeadline(time.Now().Add(headerTimeout))
 	return c, nil
 }
 
