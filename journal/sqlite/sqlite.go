@@ -77,7 +77,7 @@ var _ journal.Journal = (*Journal)(nil)
 func Open(ctx context.Context, path string, opt journal.Options) (*Journal, error) {
 	j, err := open(ctx, path, commit.WithDefaults(opt))
 	if err != nil {
-		return nil, fmt.Errorf("open the journal %s: %w", path, err)
+		return nil, fmt.Errorf("open the journal %s: %w", path, whyNoFile(path, err))
 	}
 	go j.run()
 	go commit.DropDeletedRegularly(j.open, j, j.opt, j.giveBack)
