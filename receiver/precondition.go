@@ -76,8 +76,8 @@ func names(list string, v report.Version, weak bool) (found, ok bool) {
 func outdated(method string) *problem {
 	detail := "The document is not as If-Match, If-None-Match or If-Unmodified-Since demands, so nothing was changed."
 	if method == http.MethodPost {
-		detail = "If-Match, If-None-Match and If-Unmodified-Since are about the document at a path, so a POST can meet none, " +
-			"and nothing was changed. Deliver it without them, or with PUT to the path of its document."
+		detail = "If-Match, If-None-Match and If-Unmodified-Since are about the document at a path, so a POST can " +
+			"meet none, and nothing was changed. Deliver it without them, or with PUT to the path of its document."
 	}
 	return newProblem(http.StatusPreconditionFailed, reasonOutdated, detail)
 }
@@ -89,5 +89,6 @@ func part(h http.Header) *problem {
 		return nil
 	}
 	return newProblem(http.StatusBadRequest, reasonTruncated,
-		"Content-Range says that the body is a part of a record, which would be taken for all of it. Send the whole record, without Content-Range.")
+		"Content-Range says that the body is a part of a record, which would be taken for all of it. "+
+			"Send the whole record, without Content-Range.")
 }
