@@ -15,6 +15,7 @@ import (
 
 // compared has the kinds whose index was compared with the journal.
 type compared struct {
+	one   sync.Mutex // held while indices are compared: lanes start together, and need it once
 	mu    sync.Mutex
 	kinds map[report.Kind]bool
 }
@@ -37,6 +38,8 @@ func (c *compared) set(kind report.Kind, is bool) {
 // compareIndices compares the indices that were not compared yet, and returns why that of kind
 // could not be. What one of them shows holds for every kind.
 func (x *Indexer) compareIndices(ctx context.Context, kind report.Kind) (failed error, ofJournal bool) {
+	x.compared.one.Lock()
+	defer x.compared.one.Unlock()
 	for _, k := range x.cfg.kinds() {
 		if x.compared.has(k) {
 			continue
