@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -68,13 +69,16 @@ func TestNewIndexThatIsOverloaded(t *testing.T) {
 	r.complete()
 }
 
+// createdSeven is the answer that says that the document 7 was made.
+var createdSeven = regexp.MustCompile(`"_id":"7","_version":\d+,"result":"created","_shards":{[^}]*},"status":201`)
+
 // refusesOne answers as if the new index never took the document 7, nor anything a second time, so
 // that the rebuild does not end.
 func refusesOne(w http.ResponseWriter, req *http.Request, next http.Handler) {
 	req.Header.Del("Accept-Encoding") // so that the answer can be read here
 	indexertest.Applied(func(w http.ResponseWriter, answer []byte) {
 		full := []byte(`"_id":"7","status":429,"error":{"type":"es_rejected_execution_exception","reason":"full"}`)
-		answer = bytes.Replace(answer, []byte(`"_id":"7","status":201`), full, 1)
+		answer = createdSeven.ReplaceAll(answer, full)
 		answer = bytes.ReplaceAll(answer, []byte("version_conflict_engine_exception"), []byte("es_rejected_execution_exception"))
 		_, _ = w.Write(answer)
 	})(w, req, next)

@@ -81,27 +81,6 @@ func waitsFor(r *rig, reason string) bool {
 	return slices.ContainsFunc(r.Indexer.Waiting(), func(w report.Waiting) bool { return w.Reason == reason && w.Paused })
 }
 
-// TestWhatAMovedAliasTookIsNotSettled: somebody has moved the alias to an index of another name.
-// What went there says so, and is sent to the index that riskdex makes of it.
-func TestWhatAMovedAliasTookIsNotSettled(t *testing.T) {
-	t.Parallel()
-	cfg := indexertest.Quick()
-	cfg.CheckEvery = time.Hour
-	r := start(t, cfg)
-	r.Append(indexertest.Index(report.Cities, "a", `{"title":"A"}`))
-	r.Drained()
-	alias := r.Indices.Alias(report.Cities)
-	r.Change("PUT", "/"+alias+"-copy", `{"mappings":{"dynamic":false}}`)
-	r.Change("POST", "/_aliases", strings.NewReplacer("ALIAS", alias).Replace(
-		`{"actions":[{"remove":{"index":"ALIAS-v1","alias":"ALIAS"}},{"add":{"index":"ALIAS-copy","alias":"ALIAS"}}]}`))
-	r.Append(indexertest.Index(report.Cities, "b", `{"title":"B"}`))
-	r.Eventually("it is told", func() bool {
-		return r.Metric("riskdex_failures_total", "kind", "cities", "reason", "answer_unclear") > 0
-	})
-	r.Drained()
-	r.Eventually("the index behind the alias has both", func() bool { return r.Count(report.Cities) == 2 })
-}
-
 // TestAnEmptyAnswerIsNoMissingIndex: only an answer that says that there is no index makes riskdex
 // create one and send everything again.
 func TestAnEmptyAnswerIsNoMissingIndex(t *testing.T) {
