@@ -263,7 +263,7 @@ var held = map[string]struct{ is, remedy string }{
 	"field_limit":      {"it has too many fields", "Raise `index.mapping.total_fields.limit`, or `riskdex rebuild KIND`"},
 	"unauthorized":     {"Elasticsearch does not allow riskdex to", "Give riskdex the right credentials, or their user the privileges that it needs"},
 	"pipeline_missing": {"it names an ingest pipeline that does not exist", "Make that pipeline again; or remove it from the settings of the index: set `index.default_pipeline` or `index.final_pipeline`, whichever names it, to null"},
-	"answer_unclear":   {"the answers do not say that anything was done in it", "If shards failed, bring back their node. If a proxy is in between, see that it passes answers on as they are. If somebody moved the alias, riskdex sends everything to its new index"},
+	"answer_unclear":   {"the answers do not say that anything was done in it", "If shards failed, bring back their node. If a proxy is in between, see that it passes answers on as they are."},
 	"request_refused":  {"the requests are refused", "If Elasticsearch rejects the mapping or a setting, correct that. If what answers is not Elasticsearch: check `--elasticsearch-url` and what is in between"},
 }
 
