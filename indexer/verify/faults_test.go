@@ -105,7 +105,7 @@ func TestVerifyNamesTheTrouble(t *testing.T) {
 	}{
 		"missing": {"index_missing", "the index is missing", func(r *indexertest.Rig, index string) { r.Change("DELETE", "/"+index, "") }},
 		"closed":  {"index_closed", "open it", func(r *indexertest.Rig, index string) { r.Change("POST", "/"+index+"/_close", "") }},
-		"an alias of two": {"request_refused", "more than one index", func(r *indexertest.Rig, index string) {
+		"an alias of two": {"alias_wrong", "put it right", func(r *indexertest.Rig, index string) {
 			r.Change("PUT", "/"+index+"0", `{"aliases":{"`+r.Indices.Alias(report.Cities)+`":{}}}`)
 		}},
 		"away": {"unreachable", "no usable answer", func(r *indexertest.Rig, _ string) {
