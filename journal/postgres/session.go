@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -27,7 +28,8 @@ func beginSession(ctx context.Context, conn *pgconn.PgConn, settings map[string]
 	name := rand.Text()
 	conn.CustomData()[sessionName] = name
 	// The first statement may have a timeout that the role or the database is given.
-	statement := fmt.Sprintf("SET statement_timeout = 0; SELECT set_config('%s', '%s', false)", sessionName, name)
+	var statement strings.Builder
+	fmt.Fprintf(&statement, "SET statement_timeout = 0; SELECT set_config('%s', '%s', false)", sessionName, name)
 	for key, value := range settings {
 		k, err := conn.EscapeString(key)
 		if err != nil {
@@ -37,9 +39,9 @@ func beginSession(ctx context.Context, conn *pgconn.PgConn, settings map[string]
 		if err != nil {
 			return err
 		}
-		statement += fmt.Sprintf(", set_config('%s', '%s', false)", k, v)
+		fmt.Fprintf(&statement, ", set_config('%s', '%s', false)", k, v)
 	}
-	_, err := conn.Exec(ctx, statement).ReadAll()
+	_, err := conn.Exec(ctx, statement.String()).ReadAll()
 	return err
 }
 
