@@ -71,18 +71,26 @@ func (s *splitter) list(body []byte) iter.Seq[record] {
 
 // envelope returns the records in an object without an id, nil where there are none.
 func (s *splitter) envelope(object []jsonscan.Member) []byte {
-	for _, name := range envelopeNames(s.kind) {
-		if inner := jsonscan.Value(object, name); s.holdsRecords(inner) && !s.isOwn(object, inner) {
-			if s.moreBeside(object, name) != "" {
-				return nil
-			}
-			return inner
+	if name, inner := s.namedEnvelope(object); inner != nil {
+		if s.moreBeside(object, name) != "" {
+			return nil
 		}
+		return inner
 	}
 	if inner := s.onlyEnvelope(object); s.holdsEmptyList(inner, maxEnvelopes) {
 		return inner
 	}
 	return s.unknownEnvelope(object, maxUnknown)
+}
+
+// namedEnvelope returns the records under one of the known names, with that name; nil if there are none.
+func (s *splitter) namedEnvelope(object []jsonscan.Member) (name string, inner []byte) {
+	for _, name := range envelopeNames(s.kind) {
+		if inner := jsonscan.Value(object, name); s.holdsRecords(inner) && !s.isOwn(object, inner) {
+			return name, inner
+		}
+	}
+	return "", nil
 }
 
 // maxUnknown is how deep envelopes of unknown names may be nested, as in
@@ -147,18 +155,16 @@ func (s *splitter) whyNotOpened(r record) string {
 	if r.members == nil || s.hasID(r) {
 		return ""
 	}
-	for _, name := range envelopeNames(s.kind) {
-		inner := jsonscan.Value(r.members, name)
-		if !s.holdsRecords(inner) || s.isOwn(r.members, inner) {
-			continue
-		}
-		if more := s.moreBeside(r.members, name); more != "" {
-			return fmt.Sprintf("Beside the records under %q, %q may hold more of them, or their ids. "+
-				"Send each list in a delivery of its own, and deletes as DELETE.", name, more)
-		}
+	name, inner := s.namedEnvelope(r.members)
+	if inner == nil {
 		return ""
 	}
-	return ""
+	more := s.moreBeside(r.members, name)
+	if more == "" {
+		return ""
+	}
+	return fmt.Sprintf("Beside the records under %q, %q may hold more of them, or their ids. "+
+		"Send each list in a delivery of its own, and deletes as DELETE.", name, more)
 }
 
 // holdsSomething reports whether an object has a value other than null, empty texts and empty lists.
