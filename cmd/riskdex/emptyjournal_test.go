@@ -94,6 +94,7 @@ func TestEmptyJournalBeforeAFullIndex(t *testing.T) {
 			for i := range 40 {
 				p.send("PUT", fmt.Sprint("/cities/", i), cityBody(i, "again"))
 			}
+			p.expect(exitDone, "", words("journal acknowledge-loss"))
 			eventually(t, "all is well once all was delivered again", func() bool { return p.status().Well })
 		})
 	}

@@ -129,6 +129,7 @@ func TestSecondClusterWithoutAReader(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t))
 	p.start()
 	p.send("PUT", "/cities/1", `{"title":"x"}`)
+	p.indicesReady()
 	other := p.beside(p.elasticsearch, elastictest.Prefix(t))
 	other.logsToAPipe()
 	_, err := other.stderr.Write(make([]byte, os.Getpagesize())) // it is full

@@ -66,6 +66,12 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 		w.ask("PUT", "/"+w.prefix+"cities-v1/_settings", `{"index.blocks.write":null}`, nil)
 	})
 
+	alias := fmt.Sprintf(`{"actions":[{"add":{"index":%q,"alias":%q%%s}}]}`, w.prefix+"cities-v1", w.prefix+"cities")
+	w.incident("an alias with a filter", func() {
+		w.ask("POST", "/_aliases", fmt.Sprintf(alias, `,"filter":{"term":{"_id":"1"}}`), nil)
+	}, panels(405)...)
+	w.fires("RiskdexAliasWrong", func() { w.ask("POST", "/_aliases", fmt.Sprintf(alias, ""), nil) })
+
 	w.incident("that Elasticsearch is away", func() {
 		w.cut.Store(true)
 		for _, kind := range report.Kinds() {
