@@ -160,6 +160,44 @@ func TestPostgresIsSetBack(t *testing.T) {
 	}
 }
 
+// TestPostgresIsRestoredFromADump, into the running server, beside a running riskdex.
+func TestPostgresIsRestoredFromADump(t *testing.T) {
+	for name, restore := range map[string]func(server *postgres.Server, dump string) error{
+		"tables and rows": func(server *postgres.Server, dump string) error {
+			return server.Tool(t.Context(), "pg_restore", "--clean", "--single-transaction", "--dbname", server.URL(), dump)
+		},
+		"rows alone": func(server *postgres.Server, dump string) error {
+			conn, err := pgx.Connect(t.Context(), server.URL())
+			require.NoError(t, err)
+			defer conn.Close(t.Context())
+			var tables string
+			require.NoError(t, conn.QueryRow(t.Context(), "SELECT string_agg(quote_ident(relname), ', ') FROM pg_stat_user_tables").Scan(&tables))
+			_, err = conn.Exec(t.Context(), "TRUNCATE "+tables)
+			require.NoError(t, err)
+			return server.Tool(t.Context(), "pg_restore", "--data-only", "--single-transaction", "--dbname", server.URL(), dump)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := postgrestest.Start(t)
+			p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
+			p.journal = server.URL()
+			p.start()
+			p.indicesReady()
+			p.fill(20)
+			dump := server.File("dump")
+			require.NoError(t, server.Tool(t.Context(), "pg_dump", "--format", "custom", "--file", dump, server.URL()))
+			everything.deliver(p)
+			p.drained()
+			cursor, want := p.cursor(), p.indexed(report.Cities)
+			require.NoError(t, restore(server, dump))
+			p.lossTold()
+			p.feedIsGone(cursor)
+			p.decided(everything, want)
+		})
+	}
+}
+
 // TestSetBackThatLostOnly one kind of change, of a journal in a file whose folder is replaced.
 func TestSetBackThatLostOnly(t *testing.T) {
 	for name, after := range map[string]changesAfter{

@@ -47,7 +47,7 @@ func New(ctx context.Context) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.tool(ctx, "initdb", "-D", s.data(), "-U", "riskdex", "--auth=trust", "--encoding=UTF8", "--no-sync"); err != nil {
+	if err := s.Tool(ctx, "initdb", "-D", s.data(), "-U", "riskdex", "--auth=trust", "--encoding=UTF8", "--no-sync"); err != nil {
 		return nil, errors.Join(err, s.Remove())
 	}
 	return s, nil
@@ -60,7 +60,7 @@ func (s *Server) Standby(ctx context.Context) (*Server, error) {
 		return nil, err
 	}
 	primary := fmt.Sprintf("host=127.0.0.1 port=%d user=riskdex application_name=standby", s.port)
-	if err := standby.tool(ctx, "pg_basebackup", "-D", standby.data(), "-d", primary, "-R", "--checkpoint=fast", "--no-sync"); err != nil {
+	if err := standby.Tool(ctx, "pg_basebackup", "-D", standby.data(), "-d", primary, "-R", "--checkpoint=fast", "--no-sync"); err != nil {
 		return nil, errors.Join(err, standby.Remove())
 	}
 	return standby, nil
@@ -223,7 +223,7 @@ func (s *Server) signalChildren(sig syscall.Signal) error {
 
 // Promote makes a standby the primary, and returns when it accepts writes.
 func (s *Server) Promote(ctx context.Context) error {
-	return s.tool(ctx, "pg_ctl", "promote", "-w", "-D", s.data())
+	return s.Tool(ctx, "pg_ctl", "promote", "-w", "-D", s.data())
 }
 
 // Save copies the data of a server that has ended, and PutBack sets it back to that.
@@ -252,8 +252,11 @@ func (s *Server) Remove() error {
 	return nil
 }
 
-// tool runs one of PostgreSQL's programs.
-func (s *Server) tool(ctx context.Context, name string, args ...string) error {
+// File returns a path at which PostgreSQL's programs may write.
+func (s *Server) File(name string) string { return filepath.Join(s.home, name) }
+
+// Tool runs one of PostgreSQL's programs.
+func (s *Server) Tool(ctx context.Context, name string, args ...string) error {
 	var said bytes.Buffer
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = s.home, &said, &said, s.user.attributes()
