@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/elastic/elastic-transport-go/v8/elastictransport"
@@ -46,6 +47,30 @@ type Connection struct {
 // brings a typed API of 850 packages that nothing here uses.
 type Client struct {
 	transport *elastictransport.Client
+	pool      *pool   // nil if the connections are not its own
+	anew      *Client // see Anew; nil if it is this one
+}
+
+// pool is a transport whose connections can be left behind.
+type pool struct{ atomic.Pointer[http.Transport] }
+
+func (p *pool) RoundTrip(req *http.Request) (*http.Response, error) { return p.Load().RoundTrip(req) }
+
+// Anew returns a client each of whose requests opens a connection of its own: where the address leads
+// to now, and not where it led to earlier.
+func (c *Client) Anew() *Client {
+	if c.anew == nil {
+		return c
+	}
+	return c.anew
+}
+
+// Reconnect has all further requests use new connections.
+func (c *Client) Reconnect() {
+	if c.pool == nil {
+		return
+	}
+	c.pool.Swap(c.pool.Load().Clone()).CloseIdleConnections()
 }
 
 // ErrNotElasticsearch means that something other than Elasticsearch answers.
@@ -72,7 +97,7 @@ func NewClient(c Connection) (*Client, error) {
 		c.User = u.User.Username()
 		c.Password, _ = u.User.Password()
 	}
-	return newClient(c, u, &http.Transport{
+	transport := &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 15 * time.Second}).DialContext,
 		TLSClientConfig:     secured,
@@ -80,7 +105,21 @@ func NewClient(c Connection) (*Client, error) {
 		MaxIdleConnsPerHost: 32,
 		IdleConnTimeout:     90 * time.Second,
 		ForceAttemptHTTP2:   true,
-	})
+	}
+	single := transport.Clone()
+	single.DisableKeepAlives = true
+	anew, err := newClient(c, u, single)
+	if err != nil {
+		return nil, err
+	}
+	kept := new(pool)
+	kept.Store(transport)
+	client, err := newClient(c, u, kept)
+	if err != nil {
+		return nil, err
+	}
+	client.pool, client.anew = kept, anew
+	return client, nil
 }
 
 // NewClientOver returns a client that uses transport in place of the network, such as one

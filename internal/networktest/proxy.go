@@ -13,11 +13,11 @@ import (
 // Proxy forwards TCP connections to a server. Its methods may be called concurrently.
 type Proxy struct {
 	t       testing.TB
-	server  string
 	address string // the same after Restore
 	running sync.WaitGroup
 
 	mu       sync.Mutex
+	servers  []string     // which get the connections by turns
 	listener net.Listener // nil while it is cut
 	links    map[*link]bool
 	faults   [2]Fault // by Direction
@@ -39,7 +39,7 @@ func New(t testing.TB, direct string) (p *Proxy, through string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p = &Proxy{t: t, server: u.Host, address: "127.0.0.1:0", links: map[*link]bool{}}
+	p = &Proxy{t: t, servers: []string{u.Host}, address: "127.0.0.1:0", links: map[*link]bool{}}
 	p.Restore()
 	t.Cleanup(func() {
 		p.Cut()
@@ -47,6 +47,31 @@ func New(t testing.TB, direct string) (p *Proxy, through string) {
 	})
 	u.Host = p.address
 	return p, u.String()
+}
+
+// LeadTo has the servers at some URLs get further connections by turns, as behind a balancer.
+func (p *Proxy) LeadTo(direct ...string) {
+	p.t.Helper()
+	var servers []string
+	for _, d := range direct {
+		u, err := url.Parse(d)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		servers = append(servers, u.Host)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.servers = servers
+}
+
+// next returns the server of the next connection.
+func (p *Proxy) next() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	server := p.servers[0]
+	p.servers = append(p.servers[1:], server)
+	return server
 }
 
 // Spoil applies a fault to one direction of every connection, including open ones. It
@@ -117,7 +142,7 @@ func (p *Proxy) accept(listener net.Listener) {
 // connect serves one connection until it ends.
 func (p *Proxy) connect(listener net.Listener, client net.Conn) {
 	defer client.Close()
-	server, err := net.Dial("tcp", p.server)
+	server, err := net.Dial("tcp", p.next())
 	if err != nil {
 		return
 	}
