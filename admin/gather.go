@@ -109,7 +109,7 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 		k := stats.Kinds[kind]
 		st.DeadTotal += k.DeadLetters
 		one := KindStatus{
-			Kind: kind, Documents: documents[kind], Taken: taken[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Place: stats.Notes[report.PlaceNote(kind)], Holder: k.Holder,
+			Kind: kind, Documents: documents[kind], Taken: taken[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Place: report.PlaceIn(stats.Notes, kind), Holder: k.Holder,
 			LagSeconds: lagSeconds(k.OldestWaiting, st.At), History: []Sample{},
 		}
 		if ev.incomplete[kind], err = s.isIncomplete(ctx, st, one, k.DroppedLetters); err != nil {

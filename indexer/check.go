@@ -37,14 +37,21 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 		}
 		return nil
 	}
-	index, err := x.locateIndex(ctx, t, resend, &out)
-	var place string
-	if err == nil && out.ownedByOther == nil && !t.takeOver {
-		place, err = x.indices.Place(ctx)
+	place, byTurns, lost := x.findPlace(ctx)
+	if byTurns != nil {
+		if ok, _ := x.warned.Allow(report.TurnsNote, time.Now()); ok {
+			x.log.Error("the address of Elasticsearch leads to several clusters by turns", "clusters", byTurns)
+		}
+		if err := x.journal.Note(ctx, report.TurnsNote, report.Turns{At: time.Now(), Places: byTurns}.Note()); err != nil {
+			return x.cannotClaim(parent, t.kind, fmt.Errorf("note that several clusters answer: %w", err))
+		}
 	}
-	if place != "" {
-		unmarked = x.resendIfMoved(ctx, t.kind, place, resend, &out)
-		err = unmarked
+	index, err := x.locateIndex(ctx, t, resend, &out)
+	if err == nil && out.ownedByOther == nil && !t.takeOver {
+		if err = lost; err == nil && place != "" {
+			unmarked = x.resendIfMoved(ctx, t.kind, place, resend, &out)
+			err = unmarked
+		}
 	}
 	if locked {
 		x.journal.UnlockKind(t.kind)
@@ -90,24 +97,26 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 }
 
 // resendIfMoved marks everything to be sent again if the journal last sent this kind to another
-// cluster, or to indices with another prefix: what was settled there is missing here.
+// cluster, or to indices with another prefix: what was settled there is missing here. The same where
+// several answered by turns.
 func (x *Indexer) resendIfMoved(ctx context.Context, kind report.Kind, place string, resend func(context.Context) error, out *outcome) error {
 	stats, err := x.journal.Stats(ctx)
 	if err != nil {
 		return fmt.Errorf("find where the journal has sent %s: %w", kind, err)
 	}
 	before := stats.Notes[report.PlaceNote(kind)]
-	if before == place {
+	note, again := report.TurnsIn(stats.Notes).NoteOfPlace(before, place, stats.Kinds[kind].Resending, time.Now())
+	if before == note {
 		return nil
 	}
-	if before != "" && !out.resent {
+	if again && before != "" && !out.resent {
 		if err := resend(ctx); err != nil {
 			return err
 		}
 		x.log.Warn("the journal has sent to another cluster, or under another prefix, before: every document is sent here, too", "index", x.indices.Alias(kind))
 	}
 	// Only now: a crash before has everything sent once more.
-	if err := x.journal.Note(ctx, report.PlaceNote(kind), place); err != nil {
+	if err := x.journal.Note(ctx, report.PlaceNote(kind), note); err != nil {
 		return fmt.Errorf("note where the journal sends %s: %w", kind, err)
 	}
 	return nil

@@ -30,6 +30,8 @@ type checking struct {
 	mappingKnown  bool // the cluster returns the hash of the mapping
 	forgotten     int
 	place         string            // of the indices
+	places        []string          // of them, at the next looks
+	resending     int               // documents of each kind
 	notes         map[string]string // in the journal
 	resend        func() error
 	unreadable    error // of the journal
@@ -49,7 +51,7 @@ func (s *checking) Resend(context.Context, report.Kind, report.ResendCursor) (in
 	return 1, report.ResendCursor{}, s.resend()
 }
 func (s *checking) Stats(context.Context) (report.Stats, error) {
-	return report.Stats{Notes: s.notes}, nil
+	return report.Stats{Notes: s.notes, Kinds: map[report.Kind]report.KindStats{report.Cities: {Resending: s.resending}}}, nil
 }
 func (s *checking) Note(_ context.Context, name, value string) error {
 	s.notes[name] = value
@@ -59,10 +61,15 @@ func (s *checking) Given(context.Context, report.Kind) ([]report.Stamp, error) {
 	return nil, nil
 }
 func (s *checking) CheckGiven(context.Context, []report.Stamp) error { return nil }
-func (s *checking) Place(context.Context) (string, error)            { return s.place, nil }
-func (s *checking) Alias(kind report.Kind) string                    { return string(kind) }
-func (s *checking) CheckLineage(context.Context, report.Kind) error  { return nil }
-func (s *checking) Forget(report.Kind)                               { s.forgotten++ }
+func (s *checking) Place(context.Context) (string, error) {
+	if len(s.places) > 0 {
+		s.place, s.places = s.places[0], s.places[1:]
+	}
+	return s.place, nil
+}
+func (s *checking) Alias(kind report.Kind) string                   { return string(kind) }
+func (s *checking) CheckLineage(context.Context, report.Kind) error { return nil }
+func (s *checking) Forget(report.Kind)                              { s.forgotten++ }
 func (s *checking) Ensure(ctx context.Context, _ report.Kind, resend func(context.Context) error) (string, error) {
 	if s.lost {
 		if err := resend(ctx); err != nil {

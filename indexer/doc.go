@@ -8,6 +8,7 @@
 //	dispatch.go  which lane gets a task, and when
 //	lane.go      what is known of one kind's index: healthy, in trouble, paused
 //	setback.go   was the journal set back to an older state?
+//	turns.go     does the address lead to one cluster, or to several by turns?
 //	check.go     is the index there, and what have earlier runs left to do?
 //	task.go      claim, send (send.go, prepare.go), settle (settle.go)
 //	bulk.go      one bulk request and the answer to each of its items

@@ -183,6 +183,7 @@ type Indexer struct {
 	status    *statusRegistry
 	notes     notes
 	compared  compared
+	turns     turns
 }
 
 // New returns an indexer that does not run yet.

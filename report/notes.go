@@ -47,6 +47,12 @@ func VerifiedIn(notes map[string]string, kind Kind) (v Verified) {
 // journal sends: everything that counts as settled is settled there, and nowhere else.
 func PlaceNote(kind Kind) string { return "place:" + string(kind) }
 
+// PlaceIn reads the place of a kind from its note; empty if none is known.
+func PlaceIn(notes map[string]string, kind Kind) string {
+	place, _, _ := strings.Cut(notes[PlaceNote(kind)], " ")
+	return place
+}
+
 // RebuildFailed records that a new index could not be filled. The journal keeps it as a note
 // until another rebuild of the kind begins or somebody abandons the failed one.
 type RebuildFailed struct {

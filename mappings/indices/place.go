@@ -10,10 +10,10 @@ import (
 	"riskdex/elastic"
 )
 
-// Place returns where the indices are: the id that Elasticsearch has given to the cluster, and
-// the prefix. It is empty if the cluster does not tell its id.
+// Place returns where the indices are: the id that Elasticsearch has given to the cluster to which a
+// new connection leads, and the prefix. It is empty if the cluster does not tell its id.
 func (x *Indices) Place(ctx context.Context) (string, error) {
-	body, err := x.Client.Ask(ctx, esapi.ClusterStateRequest{Metric: []string{"version"}, FilterPath: []string{"cluster_uuid", "error"}}, elastic.Identified)
+	body, err := x.Client.Anew().Ask(ctx, esapi.ClusterStateRequest{Metric: []string{"version"}, FilterPath: []string{"cluster_uuid", "error"}}, elastic.Identified)
 	if isRefused(err) { // the privilege monitor is missing
 		return "", nil
 	}
