@@ -52,9 +52,7 @@ func (s *statuses) now(ctx context.Context) Status {
 		st.WrongAliases = append(st.WrongAliases, s.Status.WrongAliases()...)
 	}
 	if s.Status.SearchFails != nil {
-		if since, err := s.Status.SearchFails(); err != nil {
-			st.SearchFails = &SearchFailure{since.UTC(), err.Error()}
-		}
+		st.SearchFails = s.Status.SearchFails()
 	}
 	if s.Rebuilder != nil {
 		st.Rebuilds = append(st.Rebuilds, s.Rebuilder.Rebuilds()...)

@@ -153,6 +153,8 @@ func keptText(d time.Duration) string {
 // SearchFailure says that apps get no answer to a search.
 type SearchFailure struct {
 	Since  time.Time `json:"since"`
+	Index  string    `json:"index,omitempty"` // that the answer is about, if it says so
+	Reason string    `json:"reason"`          // as of an index that waits
 	Detail string    `json:"detail"`
 }
 
@@ -177,9 +179,8 @@ type StatusParts struct {
 	Waiting func() []report.Waiting
 	// WrongAliases returns what is wrong with the aliases that apps search.
 	WrongAliases func() []report.WrongAlias
-	// SearchFails returns since when the search that apps make has failed, and why. The error
-	// is nil if that search is answered.
-	SearchFails func() (since time.Time, err error)
+	// SearchFails returns nil if the searches that apps make are answered.
+	SearchFails func() *SearchFailure
 
 	Lacking func() []report.Lacking    // the kinds of which the journal lacks most documents
 	Missing func() map[report.Kind]int // how many documents that it had taken the index of a kind lacks, at least

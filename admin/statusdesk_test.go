@@ -89,13 +89,13 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 				defer d.mu.Unlock()
 				return admin.Certificate{Expires: now.Add(time.Hour), ReplaceBy: now.Add(d.replace)}
 			},
-			SearchFails: func() (time.Time, error) {
+			SearchFails: func() *admin.SearchFailure {
 				d.mu.Lock()
 				defer d.mu.Unlock()
 				if d.fails.IsZero() {
-					return time.Time{}, nil
+					return nil
 				}
-				return d.fails, errors.New("index_closed_exception")
+				return &admin.SearchFailure{Since: d.fails, Index: "cities-v1", Reason: "index_closed", Detail: "index_closed_exception"}
 			},
 		},
 	}))

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,8 +134,7 @@ var causes = []Cause{
 	{
 		TroubleSearch, Critical, lookEvery + 10*time.Second, // the longest time of a search
 		"Search fails for apps, since {time}: {error}.",
-		"Fix the other troubles. If there are none, fix the reason, such as by bringing back the node of a missing shard. " +
-			"riskdex itself makes a lost index or alias again.",
+		"{what to do, by reason}. Then try `riskdex check`, which makes the same searches.",
 		"RiskdexSearchFails",
 	},
 	{
@@ -267,6 +267,19 @@ var held = map[string]struct{ is, remedy string }{
 	"request_refused":  {"the requests are refused", "If Elasticsearch rejects the mapping or a setting, correct that. If what answers is not Elasticsearch: check `--elasticsearch-url` and what is in between"},
 }
 
+// Remedy says what to do about a search that fails. What holds an index, and is no mistake of its
+// content, fails a search for the same reason.
+func (f SearchFailure) Remedy() string {
+	switch known := held[f.Reason]; {
+	case f.Reason == "request_refused":
+		return "If it names a setting of Elasticsearch, change that: searches need expensive queries, for typos and the starts of names. " +
+			"Otherwise correct search.json or complete.json of --mappings"
+	case known.remedy != "":
+		return heldRemedy(report.Waiting{Index: cmp.Or(f.Index, "INDEX")}, strings.TrimSuffix(known.remedy, "."))
+	}
+	return "Fix in Elasticsearch what it says, such as by bringing back the node of a missing shard"
+}
+
 // foreignIndices returns the indices that another journal fills.
 func foreignIndices(waiting []report.Waiting) (names []string) {
 	for _, w := range waiting {
@@ -357,7 +370,7 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		all.add(TroubleElasticsearch, "", "error", whyAway(st.Waiting))
 	}
 	if f := st.SearchFails; f != nil && st.ElasticsearchUp && st.At.Sub(f.Since) >= SearchBound {
-		all.add(TroubleSearch, "", "time", f.Since.Format(clockForm), "error", f.Detail)
+		all.add(TroubleSearch, "", "time", f.Since.UTC().Format(clockForm), "error", f.Detail, "what to do, by reason", f.Remedy())
 	}
 	if foreign := foreignIndices(st.Waiting); len(foreign) > 0 {
 		all.add(TroubleAnotherJournal, "", "indices", foreign[0]+more(foreign[1:]))

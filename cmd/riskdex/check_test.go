@@ -141,6 +141,7 @@ func TestCheckOfAJournalInPostgres(t *testing.T) {
 		p.check().says(t, exitDone, "fine does not exist yet; serve creates it")
 	}
 	p.start()
+	p.indicesReady()
 	p.check().says(t, exitDone, "fine in use by a running riskdex", "fine PostgreSQL ")
 	away := p.check("--journal", "postgres://nobody@127.0.0.1:1/x")
 	away.says(t, exitNegative, "wrong postgres://nobody@127.0.0.1:1/x: ")

@@ -45,9 +45,13 @@ func (k *checker) elasticsearch(ctx context.Context, found journal.Inspection) {
 	e.server(ctx)
 	e.settings(ctx)
 	e.disks(ctx)
+	var searched []string
 	for _, kind := range e.kinds() {
-		e.index(ctx, kind, found)
+		if e.index(ctx, kind, found) && kind != report.Probe {
+			searched = append(searched, e.indices.Alias(kind))
+		}
 	}
+	e.searches(ctx, searched)
 }
 
 // serverCheck is a checker with an Elasticsearch to ask.
@@ -306,34 +310,47 @@ func (e *serverCheck) disks(ctx context.Context) {
 	}
 }
 
-// index checks the alias and the index of a kind.
-func (e *serverCheck) index(ctx context.Context, kind report.Kind, found journal.Inspection) {
+// searches makes the searches of apps.
+func (e *serverCheck) searches(ctx context.Context, aliases []string) {
+	if len(aliases) == 0 {
+		return
+	}
+	if err := e.indices.TrySearches(ctx, aliases...); err != nil {
+		e.note("search", wrong, fmt.Sprintf("searches of apps fail: %v", err), searchFailure(e.now(), err).Remedy()+".")
+		return
+	}
+	e.fine("search", "the searches of apps are answered by %s", strings.Join(aliases, ", "))
+}
+
+// index checks the alias and the index of a kind. It reports whether apps can search that with the
+// bodies of these mappings, as far as it knows.
+func (e *serverCheck) index(ctx context.Context, kind report.Kind, found journal.Inspection) (usable bool) {
 	about := "index"
 	alias := e.indices.Alias(kind)
 	i, err := e.indices.Inspect(ctx, kind)
 	if err != nil {
 		e.note(about, doubtful, err.Error(), "")
-		return
+		return false
 	}
 	switch {
 	case e.known && !found.Exists && i.Line != "":
 		e.note(about, wrong, fmt.Sprintf("%s is filled from another journal, and %s does not exist", i.Index, e.c.Journal),
 			"Name the right journal, or restore its backup. If a new one is to fill it: riskdex rebuild --take-over, once serve runs.")
-		return
+		return false
 	case found.Line != "" && i.Line != "" && i.Line != found.Line:
 		e.note(about, wrong, fmt.Sprintf("%s is filled from another journal", i.Index),
 			"Name the right journal, or restore its backup; give this one another --index-prefix; or, if it is to fill the index from now on: riskdex rebuild --take-over, once serve runs.")
-		return
+		return false
 	case i.Wrong != nil:
 		e.note(about, wrong, i.Wrong.Detail, i.Wrong.Remedy)
-		return
+		return false
 	case i.Index == "":
 		e.fine(about, "%s does not exist yet; serve creates it", alias)
-		return
+		return false
 	}
 	if blocked := e.blocked(ctx, alias); blocked != "" {
 		e.note(about, wrong, fmt.Sprintf("%s %s", i.Index, blocked), "Undo that in Elasticsearch; docs/operations.md says how, by reason.")
-		return
+		return false
 	}
 	documents := 0
 	if result, err := indices.Search(ctx, e.client, []string{alias}, []byte(countBody)); err == nil {
@@ -350,6 +367,7 @@ func (e *serverCheck) index(ctx context.Context, kind report.Kind, found journal
 	default:
 		e.fine(about, "%s is %s, with %s", alias, i.Index, has)
 	}
+	return !i.Changed
 }
 
 // blocked returns what keeps an index from being written, or an empty string.

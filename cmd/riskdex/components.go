@@ -96,9 +96,7 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 	}
 	w.coverage = verify.NewCoverage(verify.CoverageEvery, w.journal, w.index().Documents, w.index().refresh, w.indices.OwnedByOther, w.registry, log)
 	if c.ProbeEvery != 0 {
-		if w.searcher, err = newSearcher(w.set, w.indices, c.ProbeEvery, w.registry, log); err != nil {
-			return nil, err
-		}
+		w.searcher = newSearcher(w.indices, c.ProbeEvery, w.registry, log)
 		if w.prober, err = probe.New(c.probeConfig(), w.journal, w.indices, w.client, w.registry, log); err != nil {
 			return nil, err
 		}

@@ -38,9 +38,7 @@ func (f *filling) listen(ctx context.Context, registry *prometheus.Registry, lin
 	registerLog(registry, lines.State)
 	f.clusters = newClusters(registry)
 	f.history = admin.NewHistory(followed, time.Now, f.log)
-	if f.searcher, err = newSearcher(f.indices.Set, f.indices, probe.DefaultConfig().Every, registry, f.log); err != nil {
-		return nil, err
-	}
+	f.searcher = newSearcher(f.indices, probe.DefaultConfig().Every, registry, f.log)
 	handler := admin.New(admin.Parts{
 		Health:      admin.Health{CanAccept: func() error { return nil }, ElasticsearchUp: f.indexer.ElasticsearchUp},
 		Metrics:     registry,

@@ -3,13 +3,17 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"html"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"riskdex/admin"
+	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/require"
 	"riskdex/mappings"
@@ -87,8 +91,8 @@ func TestClosedIndexFailsTheSearchOfAll(t *testing.T) {
 		t.Errorf("riskdex search: %+v", searched)
 	}
 	trouble := p.says(admin.TroubleSearch)
-	if trouble.Severity != admin.Critical || !strings.Contains(trouble.Detail, "index_closed_exception") || !strings.Contains(trouble.Remedy, "other troubles") {
-		t.Errorf("the trouble is %+v, want a critical one with index_closed_exception", trouble)
+	if trouble.Severity != admin.Critical || !strings.Contains(trouble.Detail, "index_closed_exception") || !strings.Contains(trouble.Remedy, "/"+p.prefix+"cities-v1/_open") {
+		t.Errorf("the trouble is %+v, want a critical one with index_closed_exception that says to open it", trouble)
 	}
 	if p.metrics()["riskdex_search_failing_seconds"] == 0 {
 		t.Error("the metric shows that search is answered")
@@ -128,5 +132,52 @@ func TestLostAliasIsReportedAndRestored(t *testing.T) {
 	eventually(t, "it recovers by itself", func() bool { return p.status().Well && p.metrics()["riskdex_search_failing_seconds"] == 0 })
 	if status, answer := p.asApp("sydney"); status != http.StatusOK {
 		t.Errorf("an app gets %d: %s", status, answer)
+	}
+}
+
+// TestARefusedSearchIsToldWithItsReason: the cluster refuses expensive queries, which the bodies need. A
+// completion fails alike.
+func TestARefusedSearchIsToldWithItsReason(t *testing.T) {
+	server := elastictest.Start(t, elasticserver.Options{})
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms")
+	p.elasticsearch, p.prefix = server.URL(), "mine-"
+	p.start()
+	p.indicesReady()
+	p.check().says(t, exitDone, "fine the searches of apps are answered by mine-cities, mine-advisories, mine-special-reports")
+
+	const reason, remedy = "'search.allow_expensive_queries' is set to false", "If it names a setting of Elasticsearch, change that"
+	allow := func(is string) {
+		t.Helper()
+		p.ask("PUT", "/_cluster/settings", `{"persistent":{"search.allow_expensive_queries":`+is+`}}`, nil)
+	}
+	allow("false")
+	checked := p.check()
+	checked.says(t, exitNegative, "wrong searches of apps fail: with search.json: ")
+	searched := p.command("", "search", "--elasticsearch-url", p.elasticsearch, "--index-prefix", p.prefix, "sydney")
+	trouble := p.says(admin.TroubleSearch)
+	eventually(t, "the log mentions it", func() bool { return strings.Contains(p.log.String(), "search fails for apps") })
+	for what, said := range map[string]string{
+		"check": checked.out, "search": searched.errs + remedy, "trouble": trouble.Detail + trouble.Remedy, "page": html.UnescapeString(p.page("/")), "log": p.log.String() + remedy,
+	} {
+		if !strings.Contains(said, reason) || !strings.Contains(said, remedy) || strings.Contains(said, "all shards failed") || strings.Contains(said, "_open") {
+			t.Errorf("%s: %s", what, said)
+		}
+	}
+	allow("null")
+	eventually(t, "all is well again", func() bool { return p.status().Well })
+}
+
+// TestACompletionThatFailsIsTold: apps complete, too.
+func TestACompletionThatFailsIsTold(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "mappings")
+	require.NoError(t, os.CopyFS(folder, mappings.Files()))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "complete.json"), []byte(`{"query": {"no_query": {"title": "{{words}}"}}}`), 0o644))
+	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms", "--mappings", folder)
+	p.start()
+	p.indicesReady()
+	for _, said := range []string{p.says(admin.TroubleSearch).Detail, p.check("--mappings", folder).out} {
+		if !strings.Contains(said, "with complete.json: ") || !strings.Contains(said, "[no_query]") {
+			t.Errorf("it says %s", said)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -16,30 +17,33 @@ import (
 	"riskdex/report"
 )
 
-// newSearcher returns a searcher that searches like an app. The words do not matter: it has to be
-// answered, whatever it finds.
-func newSearcher(set *mappings.Set, indices *indices.Indices, every time.Duration, reg prometheus.Registerer, log *slog.Logger) (*probe.Searcher, error) {
-	body, err := set.SearchBody("protest london", mappings.SearchOptions{Size: 1})
-	if err != nil {
-		return nil, err
-	}
+// newSearcher returns a searcher that searches like an app.
+func newSearcher(indices *indices.Indices, every time.Duration, reg prometheus.Registerer, log *slog.Logger) *probe.Searcher {
 	return probe.NewSearcher(func(ctx context.Context) error {
-		_, err := indices.Search(ctx, body)
-		return err
-	}, every, reg, log), nil
+		return indices.TrySearches(ctx, indices.Searched()...)
+	}, every, reg, log)
 }
 
 // searchFailsIn returns what tells the admin listener whether searches of apps fail.
-func searchFailsIn(s *probe.Searcher) func() (since time.Time, err error) {
+func searchFailsIn(s *probe.Searcher) func() *admin.SearchFailure {
 	if s == nil {
 		return nil
 	}
-	return func() (time.Time, error) {
+	return func() *admin.SearchFailure {
 		if fails := s.Fails(); fails != nil {
-			return fails.Since, fails.Err
+			return searchFailure(fails.Since, fails.Err)
 		}
-		return time.Time{}, nil
+		return nil
 	}
+}
+
+func searchFailure(since time.Time, err error) *admin.SearchFailure {
+	_, reason, _ := elastic.ClassifyError(err)
+	f := &admin.SearchFailure{Since: since.UTC(), Reason: reason, Detail: err.Error()}
+	if answer, ok := errors.AsType[*elastic.ResponseError](err); ok {
+		f.Index = answer.Index
+	}
+	return f
 }
 
 // certificateIn returns what tells status and metrics of the certificate that a listener shows, nil

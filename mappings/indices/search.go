@@ -13,14 +13,35 @@ import (
 
 // Search runs a body made by SearchBody or CompleteBody on every alias that apps search.
 func (x *Indices) Search(ctx context.Context, body []byte) (mappings.Result, error) {
-	return Search(ctx, x.Client, x.searched(), body)
+	return Search(ctx, x.Client, x.Searched(), body)
+}
+
+// TrySearches searches some aliases as apps do, and completes. It does not matter what is found: the
+// error says why there is no complete answer.
+func (x *Indices) TrySearches(ctx context.Context, aliases ...string) error {
+	for _, try := range []struct {
+		file, words string
+		body        func(string, mappings.SearchOptions) ([]byte, error)
+	}{
+		{"search.json", "protest london", x.Set.SearchBody},
+		{"complete.json", "lond", x.Set.CompleteBody},
+	} {
+		body, err := try.body(try.words, mappings.SearchOptions{Size: 1})
+		if err == nil {
+			_, err = Search(ctx, x.Client, aliases, body)
+		}
+		if err != nil {
+			return fmt.Errorf("with %s: %w", try.file, err)
+		}
+	}
+	return nil
 }
 
 // SearchPath returns the path and the query of the request that Search makes.
-func (x *Indices) SearchPath() string { return mappings.SearchPath(x.searched()...) }
+func (x *Indices) SearchPath() string { return mappings.SearchPath(x.Searched()...) }
 
-// searched returns every alias that apps search.
-func (x *Indices) searched() []string {
+// Searched returns every alias that apps search.
+func (x *Indices) Searched() []string {
 	var aliases []string
 	for _, kind := range report.Kinds() {
 		aliases = append(aliases, x.Alias(kind))
