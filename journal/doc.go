@@ -185,5 +185,6 @@
 // SQLite's WAL is copied into the file whenever 4 MiB of it are not there yet, unless somebody
 // reads the file for long, such as a backup. Then the WAL grows by what is written, counts for both
 // limits, and is truncated afterwards. In PostgreSQL, dropping something does not make the tables
-// smaller: the server keeps the space for what comes.
+// smaller: the server keeps the space for what comes, once it has vacuumed it. So records count
+// instead, where they are smaller than the tables.
 package journal

@@ -32,8 +32,8 @@ type Options struct {
 	// most a tenth of MaxRefusalBytes, but one is always kept.
 	MaxDeliveryRefusals int
 
-	// MaxBytes bounds the size of the journal in bytes: documents and WAL, without free space
-	// inside the file. Zero means no limit. Above it, Append fails with report.ErrNoRoom for
+	// MaxBytes bounds the size of the journal in bytes: records and WAL, without free space
+	// inside the file or the tables. Zero means no limit. Above it, Append fails with report.ErrNoRoom for
 	// everything but deletes of existing documents.
 	MaxBytes int64
 

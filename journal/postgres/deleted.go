@@ -38,6 +38,7 @@ func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64,
 	var looked int
 	var id []byte
 	_, err = pgx.ForEachRow(rows, []any{&next.AcceptedAt, &id, &looked, &dropped}, func() error { return nil })
+	s.grown[kind] -= documentBytes * int64(len(dropped))
 	if next.ID = report.ID(id); looked < limit {
 		next = commit.Cursor{}
 	}

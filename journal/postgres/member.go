@@ -199,16 +199,21 @@ func (j *Journal) leave(ctx context.Context) error {
 	return err
 }
 
-// measure notes how much the tables take.
+// measure notes whether the journal has reached its limit.
 func (j *Journal) measure(ctx context.Context) error {
 	if j.opt.MaxBytes <= 0 {
 		return nil
 	}
-	used, err := tableBytes(ctx, j.pool)
-	if err == nil {
-		j.used.Store(used)
+	_, used, err := tableBytes(ctx, j.pool)
+	if err != nil {
+		return err
 	}
-	return err
+	if err := commit.CheckUsed("the journal in PostgreSQL", used, j.opt.MaxBytes, j.full.Load() != nil); err != nil {
+		j.full.Store(&err)
+	} else {
+		j.full.Store(nil)
+	}
+	return nil
 }
 
 // errTakenForDead is why a process is given nothing until it is a member again.

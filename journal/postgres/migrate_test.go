@@ -24,8 +24,8 @@ func execURL(t *testing.T, url string, queries ...string) {
 	}
 }
 
-// withoutFeed removes what versions 7 and 9 added.
-const withoutFeed = "DROP INDEX documents_dropped; DROP INDEX documents_version; DROP INDEX documents_origin; ALTER TABLE totals DROP COLUMN dropped_version"
+// withoutFeed removes what versions 7, 9 and 10 added.
+const withoutFeed = "DROP INDEX documents_dropped; DROP INDEX documents_version; DROP INDEX documents_origin; ALTER TABLE totals DROP COLUMN dropped_version, DROP COLUMN bytes"
 
 // TestCitiesOfBeforeAreAdopted: the journal is of a version that did not record what a
 // city was called by.

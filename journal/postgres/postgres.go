@@ -25,7 +25,6 @@ import (
 
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/report"
 )
 
 // Journal is the journal in a PostgreSQL database, for any number of processes.
@@ -58,7 +57,7 @@ type Journal struct {
 	uncertain []uncertainClaim  // of the holder of reading
 	order     commit.ClaimOrder // of the holder of reading
 
-	used    atomic.Int64          // bytes, as last measured
+	full    atomic.Pointer[error] // it has reached Options.MaxBytes
 	failure atomic.Pointer[error] // why it cannot be written; nil when it can
 }
 
@@ -235,10 +234,10 @@ func (j *Journal) enter(ctx context.Context, log *slog.Logger) error {
 // Lineage implements Journal.
 func (j *Journal) Lineage() string { return j.lineage }
 
-// quotaError compares the size of the tables, as last measured, with the limit.
+// quotaError returns why a request is not accepted, as of the last heartbeat.
 func (j *Journal) quotaError(n commit.Quota) error {
-	if used := j.used.Load(); n == commit.FullQuota && j.opt.MaxBytes > 0 && used >= j.opt.MaxBytes {
-		return fmt.Errorf("%w: its tables take %d bytes, and may take %d; drop what is not needed, or raise the limit", report.ErrNoRoom, used, j.opt.MaxBytes)
+	if err := j.full.Load(); err != nil && n == commit.FullQuota {
+		return *err
 	}
 	return nil
 }

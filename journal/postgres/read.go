@@ -36,9 +36,9 @@ func (j *Journal) Stats(ctx context.Context) (s report.Stats, err error) {
 		})
 	})
 	if err == nil {
-		s.Bytes, err = tableBytes(ctx, j.pool)
+		s.Bytes, s.Used, err = tableBytes(ctx, j.pool)
 		s.History.Keep, s.History.MaxBytes = max(j.opt.History, 0), j.opt.HistoryMaxBytes
-		s.Used, s.Limit, s.Free = s.Bytes, max(j.opt.MaxBytes, 0), -1
+		s.Limit, s.Free = max(j.opt.MaxBytes, 0), -1
 	}
 	return s, err
 }
@@ -144,10 +144,14 @@ func collectTotals(rows pgx.Rows) (map[report.Kind]commit.Totals, error) {
 	return all, err
 }
 
-// tableBytes returns what the tables take on disk, with their indexes.
-func tableBytes(ctx context.Context, pool *pgxpool.Pool) (n int64, err error) {
-	err = pool.QueryRow(ctx, `SELECT pg_total_relation_size('documents') + pg_total_relation_size('refusals') + pg_total_relation_size('receipts') + pg_total_relation_size('history')`).Scan(&n)
-	return n, err
+// tableBytes returns what the tables take on disk, with their indexes, and how much of that is used. The
+// server does not say how much is free in a table that has shrunk, so the records are summed. They may
+// be compressed, so no more is used than the tables take.
+func tableBytes(ctx context.Context, pool *pgxpool.Pool) (all, used int64, err error) {
+	err = pool.QueryRow(ctx, `SELECT receipts + others, receipts + least(others, records) FROM (SELECT pg_total_relation_size('receipts') AS receipts,
+		pg_total_relation_size('documents') + pg_total_relation_size('refusals') + pg_total_relation_size('history') AS others,
+		(SELECT coalesce(sum(bytes + history_bytes), 0) FROM totals)::bigint + (SELECT refusal_bytes FROM meta) AS records) AS sizes`).Scan(&all, &used)
+	return all, used, err
 }
 
 // Entries implements Journal.

@@ -142,6 +142,11 @@ func sumsHold(t testing.TB, list ...*Journal) {
 				t.Errorf("%s: %d accepted, %d settled, %+v, but the rows say %s", k, in, out, kind, rows)
 			}
 		}
+		counted, held := valueOf[int64](t, j, "SELECT coalesce(sum(bytes), 0)::bigint FROM totals"),
+			valueOf[int64](t, j, "SELECT (coalesce(sum(bytes), 0) + $1 * count(*))::bigint FROM documents", documentBytes)
+		if counted != held {
+			t.Errorf("documents of %d bytes count for %d", held, counted)
+		}
 		said := fmt.Sprint(s.Kinds, s.Refused)
 		if first == "" {
 			first = said

@@ -6,7 +6,6 @@ import (
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/internal/require"
 	"riskdex/journal"
-	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
 )
 
@@ -14,8 +13,8 @@ import (
 func underTest(t *testing.T) committest.UnderTest {
 	j := process(t, postgrestest.URL(t), silent(), journal.Options{})
 	return committest.UnderTest{Journal: j, Queue: j.queue, FillUp: func() {
-		require.NoError(t, j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { j.opt.MaxBytes = 1; return nil }}))
-		j.used.Store(1)
+		j.opt.MaxBytes = 1
+		require.NoError(t, j.measure(t.Context()))
 	}}
 }
 

@@ -1,8 +1,10 @@
 package postgres
 
+import "fmt"
+
 // schemaVersion is the version of the tables. A newer one may only add what an older
 // riskdex that still runs can do without.
-const schemaVersion = 9
+const schemaVersion = 10
 
 // schema is what version 1 has. What comes from outside is bytea: text in
 // PostgreSQL has no U+0000, and its order is that of a language. Times are in
@@ -188,3 +190,14 @@ const schema8 = `ALTER TABLE history ADD COLUMN request bytea NOT NULL DEFAULT '
 
 // schema9 is what version 9 added: an index to count dead letters that were dropped.
 const schema9 = `CREATE INDEX documents_dropped ON documents (kind) WHERE state = 6`
+
+// schema10 is what version 10 added: what documents count for towards the limit of the journal. The
+// column comes last, as those of version 3 do.
+var schema10 = `ALTER TABLE totals ADD COLUMN bytes bigint NOT NULL DEFAULT 0; ` + sumDocuments
+
+// documentBytes is the size that a document counts for in addition to its body.
+const documentBytes = 500
+
+var sumDocuments = fmt.Sprintf(`INSERT INTO totals AS t (slot, kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters, bytes)
+	SELECT 0, kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(bytes) + %d * count(*) FROM documents GROUP BY kind
+	ON CONFLICT (slot, kind) DO UPDATE SET bytes = excluded.bytes`, documentBytes)

@@ -206,13 +206,42 @@ func TestPostgresMaxBytes(t *testing.T) {
 		if _, err := j.Append(t.Context(), committest.Put("more", "x")); !errors.Is(err, report.ErrNoRoom) {
 			t.Errorf("Append past the limit returned %v, want ErrNoRoom", err)
 		}
-		deliver(t, j, report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Advisories, ID: "1"}, Op: report.Delete}}})
 		settle(t, j, report.Indexed, claimed(t, j)...)
-		if s, err := j.Stats(t.Context()); err != nil || s.Limit != 2<<20 || s.Used < s.Limit {
+		if s, err := j.Stats(t.Context()); err != nil || s.Limit != 2<<20 || s.Used < s.Limit || s.Used > s.Bytes {
 			t.Errorf("Stats: %+v, %v", s, err)
 		}
 	}
+	for _, j := range p {
+		deliver(t, j, committest.Delete("1"))
+	}
 	sumsHold(t, p...)
+}
+
+// TestPostgresLimitEndsWhenSpaceIsFreed: the server keeps the space of what is deleted, for what comes
+// next, so the journal is full no longer, whether or not it has been vacuumed.
+func TestPostgresLimitEndsWhenSpaceIsFreed(t *testing.T) {
+	const limit = 4 << 20
+	j := process(t, postgrestest.URL(t), hasty(), journal.Options{MaxBytes: limit})
+	execSQL(t, j, "ALTER TABLE documents SET (autovacuum_enabled = false, toast.autovacuum_enabled = false)")
+	for range 2 {
+		n := 0
+		for ; j.Ready() == nil && n < 10_000; n++ {
+			if _, err := j.Append(t.Context(), committest.Put(fmt.Sprint(n), noise(20_000))); err != nil && !errors.Is(err, report.ErrNoRoom) {
+				t.Fatal(err)
+			}
+		}
+		if err := j.Ready(); !errors.Is(err, report.ErrNoRoom) || n < limit/20_000/2 {
+			t.Fatalf("after %d documents: %v, want ErrNoRoom", n, err)
+		}
+		for i := range n {
+			deliver(t, j, committest.Delete(fmt.Sprint(i)))
+		}
+		committest.Eventually(t, "there is room again", func() bool { return j.Ready() == nil })
+		if s, err := j.Stats(t.Context()); err != nil || s.Used >= limit || s.Bytes < limit {
+			t.Errorf("Stats: %+v, %v; want less used than the tables take", s, err)
+		}
+	}
+	sumsHold(t, j)
 }
 
 // TestPostgresNoServer: no server is there when a process starts.

@@ -164,6 +164,11 @@ func upgradeTables(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 	}
+	if version < 10 {
+		if _, err := tx.Exec(ctx, schema10); err != nil {
+			return err
+		}
+	}
 	_, err = tx.Exec(ctx, "UPDATE riskdex_journal SET version = $1", schemaVersion)
 	return err
 }

@@ -27,7 +27,8 @@ type store struct {
 	names  bool // it has the lock of the names of cities
 	sync   bool // the commit must survive a power cut
 	ledger *commit.Ledger
-	server string // thisServer
+	grown  map[report.Kind]int64 // what documents count for, as far as it was queued
+	server string                // thisServer
 
 	// The versions from next to last were taken from the sequence and are not given out yet;
 	// before is the value that the sequence had before them.
@@ -63,7 +64,7 @@ type row struct {
 	endedAt, freeAt int64
 	holder, claimed int64
 	crc             uint32
-	bytes           int64
+	bytes, had      int64 // of the body, now and in the table
 	trace           []byte
 	errorType       string
 	reason          string
@@ -90,7 +91,7 @@ func (s *store) scanRow(r pgx.Rows) error {
 	}
 	p.key = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}
 	p.ID, p.Op, p.State, p.Code, p.crc = p.key.ID, report.Op(op), int64(state), string(code), uint32(crc)
-	p.errorType, p.reason = string(errorType), string(reason)
+	p.errorType, p.reason, p.had = string(errorType), string(reason), p.bytes
 	if p.HasCode() {
 		p.was = codedAs{p.Code, p.Op}
 	}
@@ -413,12 +414,14 @@ func (s *store) queueRows(b *pgx.Batch) *pgx.Batch {
 			continue
 		case p.fresh:
 			fresh = append(fresh, p)
+			s.grown[p.key.Kind] += documentBytes
 		case p.written:
 			written = append(written, p)
 		default:
 			rest = append(rest, p)
 		}
-		p.fresh, p.changed, p.written = false, false, false
+		s.grown[p.key.Kind] += p.bytes - p.had
+		p.fresh, p.changed, p.written, p.had = false, false, false, p.bytes
 	}
 	if len(fresh) > 0 {
 		b.Queue(insertRows, columnsOf(fresh, true)...)
@@ -493,9 +496,9 @@ func columnsOf(rows []*row, body bool) []any {
 func (s *store) queueLedger(b *pgx.Batch, before commit.Ledger) {
 	slot := int16(s.me % slots)
 	for _, k := range report.AllKinds() {
-		if t := s.ledger.Totals[k]; t != (commit.Totals{}) {
+		if t := s.ledger.Totals[k]; t != (commit.Totals{}) || s.grown[k] != 0 {
 			b.Queue(addTotals, slot, string(k), t.Indexes, t.Deletes, t.Indexed, t.Deleted, t.Superseded, t.Died, t.Pending, t.Resending, t.DeadLetters,
-				t.Tombstones, t.Dropped, t.History, t.HistoryBytes, t.HistoryDropped, int64(t.DroppedVersion))
+				t.Tombstones, t.Dropped, t.History, t.HistoryBytes, t.HistoryDropped, int64(t.DroppedVersion), s.grown[k])
 		}
 	}
 	refusals, size := s.ledger.Refusals-before.Refusals, s.ledger.RefusalBytes-before.RefusalBytes
@@ -520,11 +523,11 @@ func (s *store) Note(name, value string) error {
 // them at the same time.
 const slots = 16
 
-const addTotals = `INSERT INTO totals AS t VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+const addTotals = `INSERT INTO totals AS t VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
 	ON CONFLICT (slot, kind) DO UPDATE SET indexes = t.indexes + excluded.indexes, deletes = t.deletes + excluded.deletes,
 		indexed = t.indexed + excluded.indexed, deleted = t.deleted + excluded.deleted,
 		superseded = t.superseded + excluded.superseded, dead = t.dead + excluded.dead, pending = t.pending + excluded.pending,
 		resending = t.resending + excluded.resending, dead_letters = t.dead_letters + excluded.dead_letters,
 		tombstones = t.tombstones + excluded.tombstones, tombstones_dropped = t.tombstones_dropped + excluded.tombstones_dropped,
 		history = t.history + excluded.history, history_bytes = t.history_bytes + excluded.history_bytes, history_dropped = t.history_dropped + excluded.history_dropped,
-		dropped_version = greatest(t.dropped_version, excluded.dropped_version)`
+		dropped_version = greatest(t.dropped_version, excluded.dropped_version), bytes = t.bytes + excluded.bytes`

@@ -161,8 +161,9 @@ func (t *transferTarget) writeHead(ctx context.Context, head transfer.Head) erro
 	b.Queue("DELETE FROM totals")
 	for k, sums := range head.Totals {
 		b.Queue(addTotals, int16(0), string(k), sums.Indexes, sums.Deletes, sums.Indexed, sums.Deleted, sums.Superseded,
-			sums.Died, sums.Pending, sums.Resending, sums.DeadLetters, sums.Tombstones, sums.Dropped, sums.History, sums.HistoryBytes, sums.HistoryDropped, int64(sums.DroppedVersion))
+			sums.Died, sums.Pending, sums.Resending, sums.DeadLetters, sums.Tombstones, sums.Dropped, sums.History, sums.HistoryBytes, sums.HistoryDropped, int64(sums.DroppedVersion), 0)
 	}
+	b.Queue(sumDocuments)
 	b.Queue("UPDATE meta SET refusals = sums.n, refusal_bytes = sums.bytes FROM (SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM refusals) AS sums")
 	// These two hold also where the transaction is given up, so they must not go back.
 	for sequence, last := range map[string]int64{"'versions'": int64(head.Last), "pg_get_serial_sequence('refusals', 'seq')": head.LastRefusal} {

@@ -214,7 +214,7 @@ func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Req
 	l := commit.Ledger{Totals: map[report.Kind]commit.Totals{}}
 	s := &store{
 		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: locks.names, namesLast: !locks.names && slices.ContainsFunc(group, j.queue.GoesApart), sync: commit.NeedsSync(group), spare: locks.spare, ledger: &l, wall: j.opt.Now,
-		first: 1, next: 1, group: group, coded: map[codedAs][]report.ID{}, rows: map[report.Key]*row{}, of: map[*commit.Row]*row{},
+		first: 1, next: 1, group: group, grown: map[report.Kind]int64{}, coded: map[codedAs][]report.ID{}, rows: map[report.Key]*row{}, of: map[*commit.Row]*row{},
 	}
 	keys, takes := wanted(group, locks.keys)
 	b := &pgx.Batch{}

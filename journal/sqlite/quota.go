@@ -14,13 +14,8 @@ import (
 	"riskdex/report"
 )
 
-const (
-	// measureEvery is how old a measurement of the disk may become.
-	measureEvery = time.Second
-	// slack is the part of a limit that must be free again before deliveries are accepted
-	// again, so that the next delivery does not exceed it once more.
-	slack = 64
-)
+// measureEvery is how old a measurement of the disk may become.
+const measureEvery = time.Second
 
 // excess says which quota is exceeded, so that the journal accepts no deliveries.
 type excess struct {
@@ -98,23 +93,21 @@ func (q *quota) judge() {
 // a quota is exceeded, the limits are stricter: they say when deliveries are accepted again.
 func (q *quota) limits() (most, least int64) {
 	if q.short.Load() != nil {
-		return q.max - q.max/slack, q.min + q.min/slack
+		return q.max - q.max/commit.Slack, q.min + q.min/commit.Slack
 	}
 	return q.max, q.min
 }
 
 func (q *quota) exceeded() *excess {
-	most, least := q.limits()
+	_, least := q.limits()
 	size := func(n int64) string { return humanize.IBytes(uint64(n)) }
-	switch {
-	case q.min > 0 && q.free >= 0 && q.free < least:
+	if q.min > 0 && q.free >= 0 && q.free < least {
 		return &excess{disk: true, err: fmt.Errorf(
 			"%w: the disk of %s has %s left, and --journal-min-free keeps %s of it; make room on it, deliveries are accepted again from %s on",
-			report.ErrNoRoom, q.path, size(q.free), size(q.min), size(q.min+q.min/slack))}
-	case q.max > 0 && q.used >= most:
-		return &excess{err: fmt.Errorf(
-			"%w: %s uses %s, and --journal-max-bytes allows it %s; raise that, or delete documents until it uses less than %s",
-			report.ErrNoRoom, q.path, size(q.used), size(q.max), size(q.max-q.max/slack))}
+			report.ErrNoRoom, q.path, size(q.free), size(q.min), size(q.min+q.min/commit.Slack))}
+	}
+	if err := commit.CheckUsed(q.path, q.used, q.max, q.short.Load() != nil); err != nil {
+		return &excess{err: err}
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func TestLimit(t *testing.T) {
 	r.noSpace(t, committest.Put("more", "{}"), "--journal-max-bytes", "8.0 MiB", r.path)
 	r.noSpace(t, report.Delivery{Changes: append(committest.Delete("0").Changes, committest.Put("more", "{}").Changes...)})
 	s, err := r.Stats(t.Context())
-	if err != nil || s.Limit != limit || s.Used < limit-limit/slack || s.Used > limit+1<<20 {
+	if err != nil || s.Limit != limit || s.Used < limit-limit/commit.Slack || s.Used > limit+1<<20 {
 		t.Errorf("stats %+v, %v; want it used up to the limit", s, err)
 	}
 
@@ -78,7 +78,7 @@ func TestWALDoesNotProlongAnExceededQuota(t *testing.T) {
 	mustAppend(t, r.Journal, committest.Put("2", "{}")) // from here on the WAL keeps its size
 	s, err := r.Stats(t.Context())
 	require.NoError(t, err)
-	for _, max := range []int64{1, s.Used + s.Used/slack/2} {
+	for _, max := range []int64{1, s.Used + s.Used/commit.Slack/2} {
 		require.NoError(t, r.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { r.quota.max, r.testWriteEvery = max, time.Hour; return nil }}))
 		require.NoError(t, r.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }}))
 		committest.Eventually(t, "the space is measured", func() bool { return (r.Ready() == nil) == (max > 1) })

@@ -33,7 +33,7 @@ func TestOlderJournalsGetALine(t *testing.T) {
 			execPostgres(t, url, "DROP TABLE loss")
 			execPostgres(t, url, "DROP TABLE history")
 			execPostgres(t, url, "ALTER TABLE totals DROP COLUMN history, DROP COLUMN history_bytes, DROP COLUMN history_dropped")
-			execPostgres(t, url, "DROP INDEX documents_dropped; DROP INDEX documents_version; DROP INDEX documents_origin; ALTER TABLE totals DROP COLUMN dropped_version")
+			execPostgres(t, url, "DROP INDEX documents_dropped; DROP INDEX documents_version; DROP INDEX documents_origin; ALTER TABLE totals DROP COLUMN dropped_version, DROP COLUMN bytes")
 			execPostgres(t, url, "ALTER TABLE totals DROP COLUMN tombstones, DROP COLUMN tombstones_dropped")
 			execPostgres(t, url, "ALTER TABLE documents DROP COLUMN kept, DROP COLUMN alone")
 			execPostgres(t, url, "UPDATE riskdex_journal SET version = 1")

@@ -1,6 +1,29 @@
 package commit
 
-import "riskdex/report"
+import (
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+
+	"riskdex/report"
+)
+
+// Slack is the part of a limit that must be free again before deliveries are accepted again, so
+// that the next delivery does not exceed it once more.
+const Slack = 64
+
+// CheckUsed returns an error wrapping [report.ErrNoRoom] if a journal has reached Options.MaxBytes, or
+// is full and does not use less than Slack allows. What it uses does not include space that is free
+// inside of it, which the next deliveries take.
+func CheckUsed(journal string, used, most int64, full bool) error {
+	again := most - most/Slack
+	if most <= 0 || used < again || used < most && !full {
+		return nil
+	}
+	size := func(n int64) string { return humanize.IBytes(uint64(n)) }
+	return fmt.Errorf("%w: %s uses %s, and --journal-max-bytes allows it %s; raise that, or delete documents until it uses less than %s",
+		report.ErrNoRoom, journal, size(used), size(most), size(again))
+}
 
 // Quota says which limits apply to a request.
 type Quota int
