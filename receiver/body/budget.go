@@ -27,10 +27,12 @@ const (
 )
 
 // Budget bounds the memory of the bodies of all requests together, including what is made of them.
-// A request that needs more than is free waits. Two rules end that wait:
+// A request that needs more than is free waits. Three rules end that wait:
 //
 //   - The oldest request always gets what the largest body needs, so it ends, even over a bad
 //     line; then the next one is the oldest.
+//   - While the oldest waits for more than that, no other gets any, and those that wait for more
+//     themselves give up what they have.
 //   - While any request waits, others that have stalled are evicted, except the oldest. So a
 //     request keeps memory only as long as its body arrives.
 //
@@ -62,8 +64,9 @@ type reservation struct {
 	// The rest is guarded by of.mu.
 	listed   bool // in of.reservations
 	held     int64
-	complete bool // the body has been read
-	waiting  bool // for memory, so that nothing can arrive
+	complete bool  // the body has been read
+	waiting  bool  // for memory, so that nothing can arrive
+	wants    int64 // for how much
 	evicted  bool
 	since    time.Time // of the last grant, or of the last quarter that arrived
 	arrived  int64     // bytes after that
@@ -118,18 +121,24 @@ func (b *Budget) grant(c *reservation, bytes int64) (freed <-chan struct{}, err 
 	case b.free-bytes >= b.keptFrom(c):
 		b.free -= bytes
 		c.held += bytes
-		c.waiting = false
+		c.waiting, c.wants = false, 0
 		c.since, c.arrived = time.Now(), 0
 		return nil, nil
 	}
-	c.waiting = true
+	if oldest := b.reservations[0]; c != oldest && c.held > 0 && oldest.wants > b.free {
+		return nil, ErrBusy
+	}
+	if !c.waiting && c == b.reservations[0] {
+		defer b.wake()
+	}
+	c.waiting, c.wants = true, bytes
 	return b.freed, nil
 }
 
 // keptFrom returns how many bytes c has to leave free for the oldest.
 func (b *Budget) keptFrom(c *reservation) int64 {
 	if oldest := b.reservations[0]; c != oldest {
-		return max(0, b.kept-oldest.held)
+		return max(0, b.kept-oldest.held, oldest.wants)
 	}
 	return 0
 }
@@ -190,6 +199,11 @@ func (c *reservation) release() {
 func (b *Budget) release(c *reservation, bytes int64) {
 	c.held -= bytes
 	b.free += bytes
+	b.wake()
+}
+
+// wake has all that wait look again.
+func (b *Budget) wake() {
 	close(b.freed)
 	b.freed = make(chan struct{})
 }

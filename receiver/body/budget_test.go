@@ -52,6 +52,42 @@ func TestMemoryOfTheOldestIsReserved(t *testing.T) {
 	})
 }
 
+// TestNobodyWaitsForWhoWaits: the oldest reservation may need more than is kept for it, such as for many
+// small records. Whoever holds memory and waits for more gives it up at once.
+func TestNobodyWaitsForWhoWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewBudget(100, 20)
+		old, young, late := largeReservation(m, nobody), largeReservation(m, nobody), largeReservation(m, nobody)
+		if err := errors.Join(old.grow(40), young.grow(60)); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		waits := func(c *reservation, bytes int64) <-chan error {
+			got := make(chan error, 1)
+			go func() {
+				err := c.grow(bytes)
+				if err != nil {
+					c.release()
+				}
+				got <- err
+			}()
+			synctest.Wait()
+			return got
+		}
+		second, first, third := waits(young, 10), waits(old, 50), waits(late, 20)
+		if err := <-second; !errors.Is(err, ErrBusy) {
+			t.Errorf("the younger one that waits: %v, want ErrBusy", err)
+		}
+		if err := <-first; err != nil || time.Since(began) != 0 {
+			t.Errorf("the oldest: %v after %v, want the memory at once", err, time.Since(began))
+		}
+		old.release()
+		if err := <-third; err != nil || time.Since(began) != 0 {
+			t.Errorf("one that holds nothing: %v after %v, want the memory at once", err, time.Since(began))
+		}
+	})
+}
+
 // TestStalledBodyGivesWay to others that wait, except for the oldest. A reservation whose
 // body brings a quarter in time keeps its memory.
 func TestStalledBodyGivesWay(t *testing.T) {
