@@ -32,9 +32,9 @@ type modelDocument struct {
 	// stated its id as such.
 	states, lost, named bool
 	// never is set if nothing but deletes of it is known, or if its id was a code and the
-	// city has continued under another id.
-	never  bool
-	stated report.Version
+	// city has continued under another id, or without it; then passed is set, too.
+	never, passed bool
+	stated        report.Version
 }
 
 func newModel() *model {

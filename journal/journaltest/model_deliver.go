@@ -89,6 +89,7 @@ func (m *model) accept(c report.Change, place report.Version, refused bool, now 
 	if !m.adopt(c, addressed, place, now) {
 		return report.Stamp{Key: c.Key}
 	}
+	m.leaveCode(c, old, addressed, place, now)
 	d := m.put(c, now)
 	d.origin = cmp.Or(place, d.Version)
 	if c.Kind == report.Cities {
@@ -119,6 +120,10 @@ func (m *model) adopt(c report.Change, addressed report.ID, place report.Version
 	if old != nil && old.Op == report.Index && old.states && !old.lost && old.Code == code && before {
 		return true // it stated the code before: then the other one is a second city that states it
 	}
+	gone := m.documents[report.Key{Kind: c.Kind, ID: report.ID(code)}]
+	if place != 0 && gone != nil && gone.Op == report.Delete && !gone.named && !gone.passed && gone.origin > place && (gone.Code == "" || gone.Code == code) {
+		return false // it was deleted by its code since
+	}
 	for _, d := range m.having(code, report.Index) {
 		if !d.isKnownByItsCodeAlone(code) {
 			continue
@@ -128,9 +133,38 @@ func (m *model) adopt(c report.Change, addressed report.ID, place report.Version
 		}
 		gone := m.put(report.Change{Key: d.Key, Op: report.Delete}, now)
 		m.adopted = gone.Version
-		gone.origin, gone.never = cmp.Or(place, gone.Version), true
+		gone.origin, gone.never, gone.passed = cmp.Or(place, gone.Version), true, true
 	}
 	return true
+}
+
+// leaveCode remembers that the code of old is no city's once c has replaced it.
+func (m *model) leaveCode(c report.Change, old *modelDocument, addressed report.ID, place report.Version, now time.Time) {
+	if c.Kind != report.Cities || old == nil || old.Code == "" || old.lost || len(m.refusals) == 0 {
+		return
+	}
+	code := c.Code
+	if code == "" && !c.NoCode && c.Op == report.Index && c.OwnID == c.ID && addressed != c.ID {
+		code = report.CodeOf(string(addressed))
+	}
+	if c.Op == report.Delete || code == old.Code || code == "" && !c.NoCode || string(old.ID) == old.Code {
+		return
+	}
+	for _, d := range m.having(old.Code, report.Index) {
+		if d != old {
+			return
+		}
+	}
+	key := report.Key{Kind: report.Cities, ID: report.ID(old.Code)}
+	known := m.documents[key]
+	if known != nil && known.Op == report.Index {
+		return
+	}
+	gone := m.put(report.Change{Key: key, Op: report.Delete}, now)
+	gone.origin, gone.never, gone.passed = cmp.Or(place, gone.Version), true, true
+	if known != nil && !known.never {
+		gone.Code, gone.lost, gone.named, gone.never, gone.passed, gone.stated = known.Code, known.lost, known.named, false, false, known.stated
+	}
 }
 
 // isByCode reports whether an id is the code of the city d and of no other.
@@ -183,7 +217,7 @@ func (m *model) retryDead(list []report.Stamp, now time.Time) (n int) {
 	for _, s := range list {
 		if d := m.newest(s, report.StateDead); d != nil {
 			again := m.put(d.Change, now)
-			again.origin, again.states, again.lost, again.named, again.never, again.stated = d.origin, d.states, d.lost, d.named, d.never, d.stated
+			again.origin, again.states, again.lost, again.named, again.never, again.passed, again.stated = d.origin, d.states, d.lost, d.named, d.never, d.passed, d.stated
 			n++
 		}
 	}
@@ -196,6 +230,7 @@ func (m *model) replaceDead(s report.Stamp, c report.Change, now time.Time) (rep
 	}
 	old := m.documents[c.Key]
 	m.adopt(c, c.ID, 0, now)
+	m.leaveCode(c, old, c.ID, 0, now)
 	d := m.put(c, now)
 	d.origin = old.origin
 	if c.Kind == report.Cities {

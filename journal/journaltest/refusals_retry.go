@@ -20,6 +20,8 @@ var retryTests = []test{
 	{"the order of the records of one delivery counts", testRetryRefusedSameDelivery},
 	{"a refusal of a retry keeps its place", testRetryRefusedAgain},
 	{"a city is found by its code", testRetryRefusedCity},
+	{"a retry brings back no city that was deleted by its code since", testRetryRefusedDeletedByCode},
+	{"a retry by a code that its city has given up since is left out", testRetryRefusedCodeGivenUp},
 	{"a retry that fails leaves the refusal", testRetryRefusedInvalid},
 }
 
@@ -203,6 +205,50 @@ func testRetryRefusedCity(t *testing.T, h *harness) {
 		t.Errorf("stamped %+v, want it left out", s)
 	}
 	h.newest(t, report.Cities, "1", "newer")
+}
+
+// testRetryRefusedDeletedByCode: with the refused record, the delete of its code would have been
+// for its city.
+func testRetryRefusedDeletedByCode(t *testing.T, h *harness) {
+	h.append(t, city("LON", "LON", "by code"))
+	for _, id := range []string{"130", "131"} { // the second time, the delete finds nothing
+		seq := h.refuse(t, refusal(report.Cities, id, "bad"))
+		h.append(t, remove(report.Cities, "LON"))
+		if s := h.retry(t, seq, byID(city(id, "LON", "older")))[0]; s.Version != 0 {
+			t.Errorf("the retry was stamped %+v, want it left out", s)
+		}
+		h.has(t, map[report.ID]string{})
+	}
+	seq := h.refuse(t, refusal(report.Cities, "132", "newest"))
+	h.retry(t, seq, byID(city("132", "LON", "newest")))
+	h.has(t, map[report.ID]string{"132": "newest"})
+}
+
+func testRetryRefusedCodeGivenUp(t *testing.T, h *harness) {
+	for name, then := range map[string][]report.Change{
+		"it has none":         {byID(noCode(city("130", "", "newer")))},
+		"it has another":      {byID(city("130", "LHR", "newer"))},
+		"and it was deleted":  {byID(noCode(city("130", "", "newer"))), remove(report.Cities, "130")},
+		"another city had it": {byID(city("140", "LON", "newer")), byID(noCode(city("140", "", "newer"))), byID(noCode(city("130", "", "newer")))},
+		"twice":               {byID(noCode(city("130", "", "older"))), byID(city("130", "LON", "again")), byID(noCode(city("130", "", "newer")))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h.append(t, byID(city("130", "LON", "old")))
+			seq := h.refuse(t, refusal(report.Cities, "", "bad"))
+			h.append(t, then...)
+			if s := h.retry(t, seq, city("LON", "LON", "older"))[0]; s.Version != 0 {
+				t.Errorf("the retry was stamped %+v, want it left out", s)
+			}
+			if s := h.append(t, city("LON", "", "a new city"))[0]; s.ID != "LON" {
+				t.Errorf("what comes later is for %q", s.ID)
+			}
+			if s := h.append(t, byID(city("150", "LON", "with an id")))[0]; s.Adopted == 0 {
+				t.Errorf("the new city is not adopted: %+v", s)
+			}
+			h.append(t, remove(report.Cities, "150"), remove(report.Cities, "130"), remove(report.Cities, "140"))
+			h.has(t, map[report.ID]string{})
+		})
+	}
 }
 
 func testRetryRefusedInvalid(t *testing.T, h *harness) {

@@ -85,8 +85,8 @@ func (tx *Transaction) accept(c report.Change, place report.Version, refused boo
 		place = BeforeAll
 	}
 	if place != 0 && old != nil {
-		origin, err := tx.origin(old)
-		if err != nil || origin > place {
+		newer, err := tx.isNewer(old, place)
+		if err != nil || newer {
 			return report.Stamp{Key: key}, err
 		}
 	}
@@ -110,13 +110,11 @@ func (tx *Transaction) accept(c report.Change, place report.Version, refused boo
 	if err != nil || stale {
 		return report.Stamp{Key: key}, err
 	}
-	if err := tx.put(&c, n, old); err != nil {
+	if err := tx.putAt(&c, n, old, place); err != nil {
 		return report.Stamp{}, err
 	}
 	if place == 0 {
 		place = c.Version
-	} else if err := tx.Store.KeepOrigin(key, retryOrigin(place)); err != nil {
-		return report.Stamp{}, err
 	}
 	return report.Stamp{Key: key, Version: c.Version, Effect: effect, Adopted: tx.adopted}, tx.clearRefusals(c, addressed, place)
 }
@@ -146,8 +144,9 @@ func isDeleted(r *Row) bool {
 	return r == nil || r.Op == report.Delete && (r.State == StatePending || r.State == StateDone || r.State == StateResend)
 }
 
-// mustRemember reports whether a delete of what is not there leaves a tombstone: while a
-// refused delivery is kept, whose retry could bring the document back, and only then.
+// mustRemember reports whether a delete of what is not there, and a code that is given up, leave a
+// tombstone: while a refused delivery is kept, whose retry could bring the document back, and only
+// then.
 //
 // Refusals of other processes count as well. Their number is read before the rows are, so a
 // refusal that is being retried shows either here or by the document that its retry brought.
@@ -190,6 +189,15 @@ func (tx *Transaction) Warn(log *slog.Logger) {
 		log.Warn("refused deliveries that are kept cannot be retried any more: the journal has dropped tombstones of deletes that came after them, "+
 			"so a retry could bring back what was deleted; have them delivered again, then drop them", "refusals", tx.displaced)
 	}
+}
+
+// putAt is put of a change that has a place in the order of deliveries; 0 is the newest.
+func (tx *Transaction) putAt(c *report.Change, n Naming, old *Row, place report.Version) error {
+	err := tx.put(c, n, old)
+	if err != nil || place == 0 {
+		return err
+	}
+	return tx.Store.KeepOrigin(c.Key, retryOrigin(place))
 }
 
 // put writes a change over the row that its document has, if any, and gives it

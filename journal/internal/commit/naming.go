@@ -17,7 +17,7 @@ import (
 // Naming says where the code and the id of a city come from.
 type Naming struct {
 	// Kept is 0 if the newest record of the city states its code. Otherwise it is the place in
-	// the order of deliveries of the last record that did, or lostCode, or namesNone.
+	// the order of deliveries of the last record that did, or lostCode, namesNone or passedOn.
 	Kept report.Version
 	// CodeOnly is set if the id comes from a path or a code, and no record has ever stated it as
 	// the city's id.
@@ -29,19 +29,28 @@ type Naming struct {
 const lostCode report.Version = -1
 
 // namesNone is for a tombstone whose id is no city's: only deletes of it ever came
-// (mustRemember), or the id was a code, and the city now has its own id (adopt).
+// (mustRemember).
 const namesNone report.Version = -2
+
+// passedOn is for a tombstone whose id was the code of a city that has gone on without it: under its
+// own id (adopt), or without the code (leaveCode).
+const passedOn report.Version = -3
 
 // HasCode reports whether a city has a code that it has not lost.
 func (r *Row) HasCode() bool { return r != nil && r.Code != "" && r.Kept != lostCode }
 
 // namesCity reports whether the id of a row is or was the id of a document, which is not so for
 // some tombstones.
-func (r *Row) namesCity() bool { return r != nil && r.Kept != namesNone }
+func (r *Row) namesCity() bool { return r != nil && r.Kept != namesNone && r.Kept != passedOn }
 
 // isOnlyCode reports whether the row is a live city that is known by this code alone.
 func (r *Row) isOnlyCode(code string) bool {
 	return r.Op == report.Index && r.CodeOnly && r.HasCode() && r.Code == code && isCode(r.ID, code)
+}
+
+// wasOnlyCode reports whether the row is a delete that came for this code alone.
+func (r *Row) wasOnlyCode(code string) bool {
+	return r.Op == report.Delete && r.CodeOnly && r.Kept != passedOn && (r.Code == "" || r.Code == code)
 }
 
 // statedAt returns the place in the order of deliveries of the last record that stated
@@ -82,6 +91,9 @@ func (tx *Transaction) nameCity(c *report.Change, addressed report.ID, old *Row,
 	case c.Code != "" && (!old.HasCode() || old.Op == report.Delete || old.Kept != 0 || old.Code != c.Code || old.CodeOnly != n.CodeOnly):
 		stale, err = tx.takeCode(*c, n, place)
 	}
+	if err == nil && !stale && !silent && old.HasCode() && old.Code != c.Code {
+		err = tx.leaveCode(old, place)
+	}
 	if err != nil {
 		err = fmt.Errorf("see to the code %q: %w", c.Code, err)
 	}
@@ -111,6 +123,16 @@ func (tx *Transaction) keepCode(c *report.Change, old *Row) (report.Version, err
 // was known by the code alone, c adopts it, unless nobody has stated an id for the city of c
 // either.
 func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version) (stale bool, err error) {
+	ownID := !n.CodeOnly && !isCode(c.ID, c.Code)
+	if ownID && place != 0 { // what was deleted by the code since was this city
+		r, err := tx.Store.Find(report.Key{Kind: c.Kind, ID: report.ID(c.Code)})
+		if err == nil && r != nil && r.wasOnlyCode(c.Code) {
+			stale, err = tx.isNewer(r, place)
+		}
+		if err != nil || stale {
+			return stale, err
+		}
+	}
 	for _, op := range []report.Op{report.Index, report.Delete} {
 		ids, err := tx.Store.WithCode(c.Code, op, several)
 		if err != nil {
@@ -130,7 +152,7 @@ func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version)
 				return false, err
 			case !r.HasCode() || r.Code != c.Code || r.Op != op:
 				continue
-			case r.isOnlyCode(c.Code) && !n.CodeOnly && !isCode(c.ID, c.Code):
+			case r.isOnlyCode(c.Code) && ownID:
 				stale, err = tx.adopt(r, c, place)
 			case op == report.Delete || r.Kept != 0:
 				err = tx.Store.Rename(r, Naming{Kept: lostCode, CodeOnly: r.CodeOnly})
@@ -145,21 +167,50 @@ func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version)
 
 func isCode(id report.ID, code string) bool { return strings.EqualFold(string(id), code) }
 
+// isNewer reports whether a row has something newer than a place in the order of deliveries.
+func (x resolver) isNewer(r *Row, place report.Version) (bool, error) {
+	origin, err := x.origin(r)
+	return origin > place, err
+}
+
 // adopt deletes the document of a city that was known by its code alone, before c, which states an
 // id for that city, is accepted. From then on the code is no id any more: deliveries under it are
 // for the city of c.
 func (tx *Transaction) adopt(r *Row, c report.Change, place report.Version) (stale bool, err error) {
 	if place != 0 {
-		origin, err := tx.origin(r)
-		if err != nil || origin > place {
-			return true, err
+		if stale, err = tx.isNewer(r, place); err != nil || stale {
+			return stale, err
 		}
 	}
 	gone := report.Change{Key: report.Key{Kind: c.Kind, ID: r.ID}, Op: report.Delete}
-	err = tx.put(&gone, Naming{Kept: namesNone, CodeOnly: true}, r)
+	err = tx.putAt(&gone, Naming{Kept: passedOn, CodeOnly: true}, r, place)
 	tx.adopted = gone.Version
-	if err != nil || place == 0 {
-		return false, err
+	return false, err
+}
+
+// leaveCode is for a city whose newest record gives up its code. What was refused before by the code
+// was for that city, and is older than this record. Where no other city has the code, a tombstone
+// under it tells a retry so.
+func (tx *Transaction) leaveCode(old *Row, place report.Version) error {
+	code := report.ID(old.Code)
+	if !tx.mustRemember() || code == old.ID {
+		return nil
 	}
-	return false, tx.Store.KeepOrigin(gone.Key, retryOrigin(place))
+	others, err := tx.Store.WithCode(old.Code, report.Index, several)
+	if err != nil || slices.ContainsFunc(others, func(id report.ID) bool { return id != old.ID }) {
+		return err
+	}
+	gone := report.Change{Key: report.Key{Kind: report.Cities, ID: code}, Op: report.Delete}
+	n := Naming{Kept: passedOn, CodeOnly: report.CodeOf(old.Code) != ""}
+	r, err := tx.Store.Find(gone.Key)
+	if err != nil || r != nil && r.Op != report.Delete {
+		return err
+	}
+	if r.namesCity() {
+		gone.Code, n = r.Code, r.Naming
+	}
+	if remembered, err := tx.remember(gone, code, r); err != nil || !remembered {
+		return err
+	}
+	return tx.putAt(&gone, n, r, place)
 }
