@@ -163,6 +163,9 @@ func (f *feeds) read(ctx context.Context, after report.Cursor, limit int) (p fee
 	}
 	defer f.reads.free()
 	page, err := f.journal.Feed(ctx, after, limit, feedPageBytes)
+	if errors.Is(err, report.ErrLossOpen) {
+		return p, &Problem{Status: http.StatusServiceUnavailable, Reason: ReasonLossOpen, Detail: "The feed does not begin: " + report.ErrLossOpen.Error() + "."}
+	}
 	if err != nil {
 		return p, err
 	}

@@ -89,7 +89,7 @@ type Journal interface {
 	// below Next is committed later, so a reader that continues from Next misses nothing. A
 	// document that changes appears again; states in between may be left out. The error is
 	// report.ErrCursorTooOld or report.ErrOtherFeed if the feed cannot be continued from the
-	// cursor, but must be read from the beginning.
+	// cursor, but must be read from the beginning; report.ErrLossOpen if it cannot begin yet.
 	Feed(ctx context.Context, after report.Cursor, limit, maxBytes int) (report.FeedPage, error)
 
 	// Committed returns a channel that is closed once Feed may return more. Notifications of
@@ -157,7 +157,8 @@ type Journal interface {
 	// delivered since. It then notes the loss: the versions above what it has from before, up to the
 	// highest that is lost. Until AcknowledgeLoss, Claim gives out nothing up to that version, and
 	// what would send such a state under a new version returns report.ErrLossOpen; RaiseVersions
-	// skips it. All later versions are above it, and the feed of changes begins anew.
+	// skips it. All later versions are above it, and the feed of changes begins anew, after
+	// AcknowledgeLoss.
 	CheckGiven(ctx context.Context, given []report.Stamp) error
 
 	// Newest returns the newest versions of a kind, up to limit, the last first.

@@ -34,15 +34,25 @@ var ErrOtherFeed = errors.New("the journal is not the one that this cursor is of
 // Begins reports whether c is the beginning of a feed.
 func (c Cursor) Begins() bool { return c.Feed == "" }
 
-// Check returns why a feed cannot go on from c: its id is feed, its newest version last, and
-// dropped the highest version of a tombstone of its kinds that was dropped.
-func (c Cursor) Check(feed string, last, dropped Version) error {
+// FeedState is what decides whether a feed can go on from a cursor.
+type FeedState struct {
+	Feed    string  // its id
+	Last    Version // its newest version
+	Dropped Version // the highest version of a tombstone of the cursor's kinds that was dropped
+	Held    Version // up to which a loss holds back what the journal has, or 0
+}
+
+// Check returns why a feed in this state cannot go on from c. While a loss is open, none begins: whoever
+// applies it could replace or delete the only copy of a change.
+func (c Cursor) Check(s FeedState) error {
 	switch {
+	case c.Begins() && s.Held > 0:
+		return ErrLossOpen
 	case c.Begins():
 		return nil
-	case c.Feed != feed || c.Version > last:
+	case c.Feed != s.Feed || c.Version > s.Last:
 		return ErrOtherFeed
-	case dropped > max(c.Version, c.Began):
+	case s.Dropped > max(c.Version, c.Began):
 		return ErrCursorTooOld
 	}
 	return nil

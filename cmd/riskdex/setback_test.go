@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -148,7 +149,7 @@ func TestPostgresIsSetBack(t *testing.T) {
 				p.start()
 			} else {
 				eventually(t, "the journal can be read", func() bool {
-					return bytes.Contains(p.administer("/api/changes"), []byte(`"items"`))
+					return !bytes.Contains(p.administer("/api/changes?after="+cursor), []byte(`"status":503`))
 				})
 				p.feedIsGone(cursor)
 			}
@@ -236,6 +237,57 @@ func TestSetBackThatLostOnly(t *testing.T) {
 			p.expect(exitDone, "", words("status"), "all is well")
 		})
 	}
+}
+
+// TestSetBackIsNotFollowed: another cluster that is kept up to date has the only other copy of what is
+// lost, and keeps it; also if it gets a new index for another mapping meanwhile.
+func TestSetBackIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.indicesReady()
+	p.fill(20)
+	if status := p.terminate(); status != exitDone {
+		t.Fatalf("exit status %d", status)
+	}
+	folder := filepath.Dir(p.journal)
+	saved := filepath.Join(t.TempDir(), "saved")
+	require.NoError(t, exec.Command("cp", "-a", folder, saved).Run())
+	p.start()
+	other := p.beside(p.elasticsearch, elastictest.Prefix(t))
+	filling := p.rebuildTo(other, "--json")
+	eventually(t, "the command says that everything is there", func() bool { return strings.Contains(filling.out.String(), `"ready":true`) })
+	everything.deliver(p)
+	p.drained()
+	p.same(other, report.Cities)
+	want := other.whole(report.Cities)
+	if status := p.terminate(); status != exitDone {
+		t.Fatalf("exit status %d", status)
+	}
+	require.NoError(t, os.RemoveAll(folder))
+	require.NoError(t, exec.Command("cp", "-a", saved, folder).Run())
+	p.start()
+	p.lossTold()
+	waits := func(filling *running) {
+		t.Helper()
+		eventually(t, "the command waits, and says why", func() bool {
+			lines := strings.Split(strings.TrimSpace(filling.out.String()), "\n")
+			return strings.Count(lines[len(lines)-1], "acknowledge-loss") == len(report.Kinds())
+		})
+		if got := other.whole(report.Cities); !maps.Equal(got, want) {
+			t.Errorf("the other cluster has %v, want %v", got, want)
+		}
+	}
+	waits(filling)
+	filling.interrupted(t)
+	filling = p.rebuildTo(other, "--json", "--to-mappings", mappingsWithLabel(t, `{"type": "keyword", "ignore_above": 200}`))
+	waits(filling)
+	everything.deliver(p)
+	p.expect(exitDone, "", words("journal acknowledge-loss"))
+	p.drained()
+	eventually(t, "the command says that everything is there", func() bool { return strings.Contains(filling.out.String(), `"ready":true`) })
+	p.same(other, report.Cities)
+	filling.interrupted(t)
 }
 
 // TestStandbyThatLags is promoted while two processes run.

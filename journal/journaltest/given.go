@@ -3,6 +3,7 @@ package journaltest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ var givenTests = []test{
 	{"a version that it does not know is one", testGivenLost},
 	{"nothing from before is given out until it is acknowledged", testGivenHeld},
 	{"what was acknowledged is no news", testGivenAcknowledged},
-	{"the feed begins anew", testGivenFeed},
+	{"the feed begins anew, once it is acknowledged", testGivenFeed},
 }
 
 func (h *harness) given(t tester, stamps ...report.Stamp) report.Loss {
@@ -179,6 +180,13 @@ func testGivenFeed(t *testing.T, h *harness) {
 	h.append(t, city("3", "", "{}"))
 	if _, err := h.Feed(t.Context(), page.Next, 10, 1000); !errors.Is(err, report.ErrOtherFeed) {
 		t.Errorf("the feed goes on: %v", err)
+	}
+	if page, err := h.Feed(t.Context(), report.Cursor{Kinds: report.Kinds()}, 10, 1000); !errors.Is(err, report.ErrLossOpen) {
+		t.Errorf("the feed begins with a state that nobody knows to be true: %v, %v", feedIDs(page), err)
+	}
+	h.acknowledge(t)
+	if got := feedIDs(h.feed(t, report.Cursor{Kinds: report.Kinds()}, 10, 1000)); !slices.Equal(got, []report.ID{"1", "3"}) {
+		t.Errorf("changes %q", got)
 	}
 }
 

@@ -119,10 +119,11 @@ func (j *Journal) readFeed(ctx context.Context, feed string, after report.Cursor
 		kinds[i] = string(k)
 	}
 	err = j.inSnapshot(ctx, func(tx pgx.Tx) error {
-		var last, dropped report.Version
-		err := tx.QueryRow(ctx, `SELECT last_value, (SELECT coalesce(max(dropped_version), 0) FROM totals WHERE kind = ANY($1)) FROM versions`, kinds).Scan(&last, &dropped)
+		s := report.FeedState{Feed: feed}
+		err := tx.QueryRow(ctx, `SELECT last_value, (SELECT coalesce(max(dropped_version), 0) FROM totals WHERE kind = ANY($1)), `+
+			commit.HeldUntil+` FROM versions`, kinds).Scan(&s.Last, &s.Dropped, &s.Held)
 		if err == nil {
-			err = after.Check(feed, last, dropped)
+			err = after.Check(s)
 		}
 		if err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	feedQuery = `SELECT (SELECT value FROM ids WHERE name = 'feed'), (SELECT value FROM meta WHERE name = 'last_version')`
+	feedQuery = `SELECT (SELECT value FROM ids WHERE name = 'feed'), (SELECT value FROM meta WHERE name = 'last_version'), ` + commit.HeldUntil
 
 	headsQuery = `SELECT doc, id, version, coalesce(length(body), 0) FROM documents INDEXED BY documents_version
 		WHERE kind = ?1 AND version > ?2 ORDER BY version LIMIT ?3`
@@ -55,9 +55,8 @@ func (j *Journal) awaitDurable(ctx context.Context) error {
 }
 
 func readFeed(ctx context.Context, tx *sql.Tx, after report.Cursor, limit, maxBytes int) (page report.FeedPage, err error) {
-	var feed string
-	var last, dropped report.Version
-	if err := tx.QueryRowContext(ctx, feedQuery).Scan(&feed, &last); err != nil {
+	var s report.FeedState
+	if err := tx.QueryRowContext(ctx, feedQuery).Scan(&s.Feed, &s.Last, &s.Held); err != nil {
 		return page, nonsense(err)
 	}
 	var heads []commit.Head
@@ -66,14 +65,14 @@ func readFeed(ctx context.Context, tx *sql.Tx, after report.Cursor, limit, maxBy
 		if err := tx.QueryRowContext(ctx, `SELECT dropped_version FROM totals WHERE kind = ?`, string(kind)).Scan(&of); err != nil {
 			return page, nonsense(err)
 		}
-		dropped = max(dropped, of)
+		s.Dropped = max(s.Dropped, of)
 		more, err := readHeads(ctx, tx, kind, after.Version, limit+1)
 		if err != nil {
 			return page, err
 		}
 		heads = append(heads, more...)
 	}
-	if err := after.Check(feed, last, dropped); err != nil {
+	if err := after.Check(s); err != nil {
 		return page, err
 	}
 	heads, page.More = commit.Page(heads, limit, maxBytes)
@@ -82,7 +81,7 @@ func readFeed(ctx context.Context, tx *sql.Tx, after report.Cursor, limit, maxBy
 			return page, err
 		}
 	}
-	page.Next = after.After(page.Changes, feed, last)
+	page.Next = after.After(page.Changes, s.Feed, s.Last)
 	return page, nil
 }
 
