@@ -103,7 +103,7 @@ func (j *Journal) decide(e *engine, documents []document, b commit.Budget) (taki
 			changed = again.Resent != d.Resent
 			d = again
 		}
-		if j.claims.isHeld(d.Version) || touched && (!d.waits || changed || d.size > b.Limit() || !j.claims.free(d.Key, j.opt.Now())) {
+		if !d.damaged && j.claims.isHeld(d.Version) || touched && (!d.waits || changed || d.size > b.Limit() || !j.claims.free(d.Key, j.opt.Now())) {
 			t.missed = true
 			continue
 		}
