@@ -7,7 +7,7 @@ GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 # The program's module, and that of what only the manifests are tested with.
 MODULES := . internal/manifests
 
-.PHONY: help go dev run elasticsearch check test-quick lint generate hooks dashboard metrics settings kubernetes test test-race test-elasticsearch test-upgrade relevance openapi fuzz torture nightly bench microbench vuln sbom build release image
+.PHONY: help go dev run elasticsearch check test-quick lint generate hooks dashboard metrics settings kubernetes test test-race test-elasticsearch relevance openapi fuzz torture nightly bench microbench vuln sbom build release image
 
 help: ## Show what there is.
 	@awk -F ':.*## ' '/^##@/ { print "\n" substr($$0, 5) } /^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -131,16 +131,7 @@ torture: dev ## The tests of faults at full length, TORTURE= only those that mat
 		go test -p 1 -count 1 -v -timeout 60m $(if $(TORTURE),-run '$(TORTURE)') ./journal/... ./indexer/... ./cmd/riskdex; \
 		status=$$?; echo "torture took $$(( ($$(date +%s) - began) / 60 )) min, exit status $$status"; exit $$status
 
-# The last commit before the tables of the journal got their sixth and seventh version. Once there
-# is a release, it belongs here.
-EARLIER := 1c875989fb3c1d3ac41bb1cffef054c517a624a6
-test-upgrade: dev ## One process after the other is upgraded from an earlier version, under load.
-	@rm -rf .local/earlier && mkdir -p .local/earlier && git archive $(EARLIER) | tar -x -C .local/earlier
-	@cd .local/earlier && CGO_ENABLED=0 go build -o riskdex ./cmd/riskdex
-	@RISKDEX_TEST_EARLIER="$(CURDIR)/.local/earlier/riskdex" .local/dev with-elasticsearch -- \
-		go test -count 1 -v -timeout 20m -run '^TestSeveralProcessesRolledFromAnEarlierVersion$$' ./cmd/riskdex
-
-nightly: test-race torture test-upgrade ## What takes too long for every change: races, torture, upgrades, another system, all tests on Elasticsearch 9, long fuzzing.
+nightly: test-race torture ## What takes too long for every change: races, torture, another system, all tests on Elasticsearch 9, long fuzzing.
 	@GOOS=darwin GOARCH=arm64 go build -o /dev/null ./cmd/riskdex
 	@GOOS=darwin GOARCH=arm64 go vet ./...
 	@ELASTICSEARCH_VERSION=9.2.0 $(MAKE) test

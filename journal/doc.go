@@ -91,8 +91,8 @@
 //     one, and opening fails.
 //  4. SQLite reads the WAL up to the last whole transaction. A transaction that was cut short has
 //     a wrong checksum and is ignored.
-//  5. Compare the schema version. A newer schema is refused, an older one is migrated and an empty
-//     file is set up, each in one transaction.
+//  5. Compare the schema version. That of another riskdex is refused, and an empty file is set up,
+//     in one transaction.
 //  6. Load the last version and the totals. They were written in the transactions of the rows that
 //     they count, so they agree.
 //  7. Compare the last version with the acknowledged watermark: the last acknowledged version, in

@@ -18,7 +18,7 @@ const webhookSender = "webhook"
 // outcome is the part of an answer that a receipt keeps: everything but the refused records,
 // which are found again in the same delivery.
 type outcome struct {
-	Status       int    `json:"status"` // 0 where an older riskdex kept it: 202
+	Status       int    `json:"status"`
 	Accepted     int    `json:"accepted,omitempty"`
 	RefusedTotal int    `json:"refused_total,omitempty"`
 	Unknown      []int  `json:"unknown,omitempty"`
@@ -86,7 +86,7 @@ func (r *Receiver) answerAgain(d *delivery, list refusals, first *report.Repeate
 	if list.total == o.RefusedTotal {
 		listed = list.listed()
 	}
-	if o.Status == 0 || o.Status == http.StatusAccepted {
+	if o.Status == http.StatusAccepted {
 		body := accepted{Accepted: o.Accepted, Refused: listed, RefusedTotal: o.RefusedTotal, Unknown: o.Unknown, Delivery: o.Delivery}
 		stamps := first.Newest
 		if name, err := report.ParseDeliveryName(o.Delivery); err == nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -155,37 +154,6 @@ func TestSeveralProcessesRolled(t *testing.T) {
 	}
 	s.shared(s.all...)
 	s.check(l)
-}
-
-// TestSeveralProcessesRolledFromAnEarlierVersion: old and new code work on one journal, in tables
-// that the first new process adds to, while one process after the other is upgraded.
-func TestSeveralProcessesRolledFromAnEarlierVersion(t *testing.T) {
-	t.Parallel()
-	earlier := os.Getenv("RISKDEX_TEST_EARLIER")
-	if earlier == "" {
-		t.Skip("RISKDEX_TEST_EARLIER names no earlier riskdex: part of make nightly")
-	}
-	s := newSeveral(t, 3)
-	for _, p := range s.all {
-		p.program = earlier
-	}
-	s.start()
-	l := s.load(8)
-	for _, p := range s.all {
-		s.shared(s.all...)
-		l.more(t, 300)
-		if status := p.terminate(); status != exitDone {
-			t.Errorf("exit status %d", status)
-		}
-		l.more(t, 100)
-		p.program = ""
-		p.start()
-	}
-	s.shared(s.all...)
-	s.all[0].expect(exitDone, "", []string{"rebuild"})
-	s.check(l)
-	s.all[0].expect(exitDone, "", []string{"verify"})
-	s.all[0].expect(exitDone, "", []string{"status"})
 }
 
 // TestSeveralProcessesOneWithoutJournal: that process refuses deliveries, and the others

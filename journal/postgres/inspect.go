@@ -58,14 +58,11 @@ func inspectTables(ctx context.Context, tx pgx.Tx, i *journal.Inspection) error 
 	case !i.Exists:
 		return nil
 	}
-	version, err := tablesVersion(ctx, tx)
-	if err != nil {
+	if err = checkVersion(ctx, tx); err != nil {
 		return err
 	}
-	if version >= 2 { // those that are older have no line
-		if i.Line, err = readLineage(ctx, tx); err != nil {
-			return err
-		}
+	if i.Line, err = readLineage(ctx, tx); err != nil {
+		return err
 	}
 	var members int
 	err = tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM processes), NOT EXISTS (SELECT 1 FROM documents WHERE kind <> 'probe')`).Scan(&members, &i.Empty)

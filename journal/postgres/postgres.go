@@ -224,9 +224,6 @@ func (j *Journal) enter(ctx context.Context, log *slog.Logger) error {
 	if err := checkLocks(ctx, conn.Conn(), other.Conn(), j.keys.class); err != nil {
 		return err
 	}
-	if err := j.recountRefusals(ctx); err != nil {
-		return err
-	}
 	j.member.heard = time.Now()
 	return j.register(ctx, conn.Conn())
 }

@@ -1,9 +1,7 @@
 package postgres
 
 import (
-	"context"
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -100,26 +98,6 @@ func (s *store) DropRefusalsUntil(seq int64) (n int, bytes int64, err error) {
 	err = s.tx.QueryRow(s.ctx, `WITH gone AS (DELETE FROM refusals WHERE seq <= $1 RETURNING bytes)
 		SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM gone`, seq).Scan(&n, &bytes)
 	return n, bytes, err
-}
-
-// recountRefusals corrects the sums of what is kept of refusals. Older versions of riskdex
-// took the same ones off them twice where two processes dropped them at the same time.
-func (j *Journal) recountRefusals(ctx context.Context) error {
-	err := j.inTransaction(ctx, func(tx pgx.Tx) error {
-		// Whoever keeps or drops some adds to the sums as the last that it does: what the
-		// statement after this one sees is in them, and nothing else is.
-		if _, err := tx.Exec(ctx, "SELECT FROM meta FOR UPDATE"); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, `UPDATE meta SET refusals = kept.n, refusal_bytes = kept.bytes
-			FROM (SELECT count(*) AS n, coalesce(sum(bytes), 0)::bigint AS bytes FROM refusals) AS kept
-			WHERE (meta.refusals, meta.refusal_bytes) IS DISTINCT FROM (kept.n, kept.bytes)`)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("count the refusals that are kept: %w", err)
-	}
-	return nil
 }
 
 func (s *store) Receipt(sender, id string, since int64) (digest, answer []byte, err error) {

@@ -52,9 +52,6 @@ func TestPostgresRefusalsStayBounded(t *testing.T) {
 		t.Errorf("%d refusals are kept, of at most %d", kept, most)
 	}
 	refusalsAreCounted(t, p[0])
-	// As an older riskdex may have left it.
-	execSQL(t, p[0], "UPDATE meta SET refusals = 0, refusal_bytes = refusal_bytes - 7")
-	refusalsAreCounted(t, process(t, url, silent(), journal.Options{}))
 }
 
 // TestPostgresDeleteMeetsARetry: another process retries the refusal that creates a

@@ -2,11 +2,10 @@ package postgres
 
 import "fmt"
 
-// schemaVersion is the version of the tables. A newer one may only add what an older
-// riskdex that still runs can do without.
-const schemaVersion = 10
+// schemaVersion is that of the tables. Tables of another version are refused.
+const schemaVersion = 1
 
-// schema is what version 1 has. What comes from outside is bytea: text in
+// schema has the tables. What comes from outside is bytea: text in
 // PostgreSQL has no U+0000, and its order is that of a language. Times are in
 // microseconds since 1970. What is claimed, and what holds a kind, has the id of a
 // process in holder; 0 is nobody, and -1 a process that was taken for dead, or
@@ -36,27 +35,39 @@ CREATE TABLE documents (
 	error_type    bytea NOT NULL,
 	reason        bytea NOT NULL,
 	body          bytea,
+	kept          bigint NOT NULL, -- with alone, what a city is called, as commit.Naming has it
+	alone         boolean NOT NULL,
 	PRIMARY KEY (kind, id)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
 CREATE INDEX documents_unsettled ON documents (kind, state, waiting_since, version, id) WHERE state IN (2, 5);
 CREATE INDEX documents_dead ON documents (kind, id) WHERE state = 4;
 CREATE INDEX documents_deleted ON documents (kind, accepted_at) WHERE op = 'delete' AND state = 3;
+CREATE INDEX documents_dropped ON documents (kind) WHERE state = 6;
+CREATE INDEX documents_version ON documents (kind, version);
+CREATE INDEX documents_origin ON documents (kind, origin) WHERE origin <> 0;
 CREATE INDEX documents_code ON documents (code, op) WHERE kind = 'cities' AND code <> ''::bytea;
 
 -- The sums are over all slots. Each process adds to the one of its own, so that none
 -- waits for another: a slot alone may have less than nothing.
 CREATE TABLE totals (
-	slot         smallint NOT NULL,
-	kind         text NOT NULL,
-	indexes      bigint NOT NULL, -- accepted
-	deletes      bigint NOT NULL, -- accepted
-	indexed      bigint NOT NULL,
-	deleted      bigint NOT NULL,
-	superseded   bigint NOT NULL,
-	dead         bigint NOT NULL,
-	pending      bigint NOT NULL,
-	resending    bigint NOT NULL,
-	dead_letters bigint NOT NULL,
+	slot               smallint NOT NULL,
+	kind               text NOT NULL,
+	indexes            bigint NOT NULL DEFAULT 0, -- accepted
+	deletes            bigint NOT NULL DEFAULT 0, -- accepted
+	indexed            bigint NOT NULL DEFAULT 0,
+	deleted            bigint NOT NULL DEFAULT 0,
+	superseded         bigint NOT NULL DEFAULT 0,
+	dead               bigint NOT NULL DEFAULT 0,
+	pending            bigint NOT NULL DEFAULT 0,
+	resending          bigint NOT NULL DEFAULT 0,
+	dead_letters       bigint NOT NULL DEFAULT 0,
+	tombstones         bigint NOT NULL DEFAULT 0,
+	tombstones_dropped bigint NOT NULL DEFAULT 0,
+	history            bigint NOT NULL DEFAULT 0,
+	history_bytes      bigint NOT NULL DEFAULT 0,
+	history_dropped    bigint NOT NULL DEFAULT 0,
+	dropped_version    bigint NOT NULL DEFAULT 0, -- the highest of a tombstone that was dropped
+	bytes              bigint NOT NULL DEFAULT 0, -- what documents count for towards the limit of the journal
 	PRIMARY KEY (slot, kind)
 ) WITH (fillfactor = 50);
 
@@ -117,39 +128,15 @@ CREATE TABLE holds (
 INSERT INTO holds VALUES ('cities', 0, 0), ('advisories', 0, 0), ('special-reports', 0, 0), ('probe', 0, 0);
 
 CREATE TABLE riskdex_journal (version bigint NOT NULL);
-INSERT INTO riskdex_journal VALUES (1);
-`
 
-// schema2 is what version 2 added: the id of the line, which is to be inserted.
-const schema2 = `CREATE TABLE ids (name text PRIMARY KEY, value text NOT NULL)`
+CREATE TABLE ids (name text PRIMARY KEY, value text NOT NULL);
 
-// schema3 is what version 3 added: how many tombstones there are, and how many
-// have been dropped. The columns come last, and have defaults, for those that do not know
-// them.
-const schema3 = `
-ALTER TABLE totals ADD COLUMN tombstones bigint NOT NULL DEFAULT 0, ADD COLUMN tombstones_dropped bigint NOT NULL DEFAULT 0;
-INSERT INTO totals AS t SELECT 0, kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, count(*), 0 FROM documents WHERE op = 'delete' GROUP BY kind
-	ON CONFLICT (slot, kind) DO UPDATE SET tombstones = excluded.tombstones;
-`
+-- What is lost, in one row or none.
+CREATE TABLE loss (one boolean PRIMARY KEY CHECK (one), since bigint NOT NULL, until bigint NOT NULL, noticed_at bigint NOT NULL);
 
-// schema4 is what version 4 added: what a city is called, as commit.Naming has it. An older
-// riskdex takes each code for one that the newest record states.
-const schema4 = `
-ALTER TABLE documents ADD COLUMN kept bigint NOT NULL DEFAULT 0, ADD COLUMN alone boolean NOT NULL DEFAULT false;
-UPDATE documents SET alone = true
-	WHERE kind = 'cities' AND code <> ''::bytea AND octet_length(id) = 3 AND encode(code, 'escape') = upper(encode(id, 'escape'));
-UPDATE documents d SET kept = d.version FROM documents a WHERE d.kind = 'cities' AND d.op = 'index' AND NOT d.alone
-	AND d.code <> ''::bytea AND a.kind = 'cities' AND a.code = d.code AND a.op = 'index' AND a.alone;
-`
-
-// schema5 is what version 5 added: what the journal lacked when it was copied, in
-// one row or none.
-const schema5 = `CREATE TABLE loss (one boolean PRIMARY KEY CHECK (one), since bigint NOT NULL, until bigint NOT NULL, noticed_at bigint NOT NULL)`
-
-// schema6 is what version 6 added: the history. A row is a change that was accepted while
-// history was on. What begins with old_ is the version that it replaced, as documents had it
-// then; old_version is 0 where there was none. The values of old_form are in package commit.
-const schema6 = `
+-- A row is a change that was accepted while history was on. What begins with old_ is the version
+-- that it replaced, as documents had it then; old_version is 0 where there was none. The values of
+-- old_form are in package commit.
 CREATE TABLE history (
 	version     bigint PRIMARY KEY,
 	kind        text NOT NULL,
@@ -169,35 +156,16 @@ CREATE TABLE history (
 	old_crc     bigint NOT NULL,
 	old_bytes   bigint NOT NULL, -- of the record
 	old_form    smallint NOT NULL,
-	old_body    bytea
+	old_body    bytea,
+	request     bytea NOT NULL
 );
 CREATE INDEX history_document ON history (kind, id, version);
-ALTER TABLE totals ADD COLUMN history bigint NOT NULL DEFAULT 0, ADD COLUMN history_bytes bigint NOT NULL DEFAULT 0,
-	ADD COLUMN history_dropped bigint NOT NULL DEFAULT 0;
 `
-
-// schema7 is what version 7 added: what is asked for by version, and the highest version of a
-// tombstone that was dropped. The column comes last, as those of version 3 do.
-const schema7 = `
-CREATE INDEX documents_version ON documents (kind, version);
-CREATE INDEX documents_origin ON documents (kind, origin) WHERE origin <> 0;
-ALTER TABLE totals ADD COLUMN dropped_version bigint NOT NULL DEFAULT 0;
-`
-
-// schema8 is what version 8 added: the id of the request that a change came with. The column
-// comes last, as those of version 3 do.
-const schema8 = `ALTER TABLE history ADD COLUMN request bytea NOT NULL DEFAULT ''`
-
-// schema9 is what version 9 added: an index to count dead letters that were dropped.
-const schema9 = `CREATE INDEX documents_dropped ON documents (kind) WHERE state = 6`
-
-// schema10 is what version 10 added: what documents count for towards the limit of the journal. The
-// column comes last, as those of version 3 do.
-var schema10 = `ALTER TABLE totals ADD COLUMN bytes bigint NOT NULL DEFAULT 0; ` + sumDocuments
 
 // documentBytes is the size that a document counts for in addition to its body.
 const documentBytes = 500
 
-var sumDocuments = fmt.Sprintf(`INSERT INTO totals AS t (slot, kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters, bytes)
-	SELECT 0, kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(bytes) + %d * count(*) FROM documents GROUP BY kind
+// sumDocuments is for a journal whose documents were copied.
+var sumDocuments = fmt.Sprintf(`INSERT INTO totals AS t (slot, kind, bytes)
+	SELECT 0, kind, sum(bytes) + %d * count(*) FROM documents GROUP BY kind
 	ON CONFLICT (slot, kind) DO UPDATE SET bytes = excluded.bytes`, documentBytes)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -21,22 +20,11 @@ func setUp(ctx context.Context, conn *pgx.Conn, log *slog.Logger) error {
 	if err := checkServer(ctx, conn, log); err != nil {
 		return err
 	}
-	for attempt := 1; ; attempt++ {
-		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return setUpOnce(ctx, tx, log) })
-		switch {
-		case err == nil:
-			return nil
-		case !inTheWay(err) || attempt == setUpAttempts:
-			return fmt.Errorf("set up its tables: %w", err)
-		}
-		log.Info("other processes use the tables that are to be changed; riskdex tries again", "error", err)
-		_ = commit.Sleep(ctx, time.Duration(attempt)*100*time.Millisecond)
+	if err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return setUpOnce(ctx, tx, log) }); err != nil {
+		return fmt.Errorf("set up its tables: %w", err)
 	}
+	return nil
 }
-
-// setUpAttempts bounds the attempts to change tables that other processes use. Each may end in a
-// deadlock, which PostgreSQL detects after a second.
-const setUpAttempts = 20
 
 func setUpOnce(ctx context.Context, tx pgx.Tx, log *slog.Logger) error {
 	free, err := trySetUpLock(ctx, tx)
@@ -64,7 +52,7 @@ func trySetUpLock(ctx context.Context, tx pgx.Tx) (had bool, err error) {
 	return had, err
 }
 
-// makeTables creates or upgrades the tables. The caller holds setUpLock.
+// makeTables creates the tables, or checks those that are there. The caller holds setUpLock.
 func makeTables(ctx context.Context, tx pgx.Tx) error {
 	var there, foreign bool
 	err := tx.QueryRow(ctx, `SELECT `+journalIsThere+`, to_regclass(quote_ident(current_schema()) || '.documents') IS NOT NULL`).Scan(&there, &foreign)
@@ -72,7 +60,7 @@ func makeTables(ctx context.Context, tx pgx.Tx) error {
 	case err != nil:
 		return err
 	case there:
-		return upgradeTables(ctx, tx)
+		return checkVersion(ctx, tx)
 	case foreign:
 		return errForeignTables
 	}
@@ -85,91 +73,25 @@ func createTables(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, schema); err != nil {
 		return err
 	}
-	if err := upgradeTables(ctx, tx); err != nil {
+	if _, err := tx.Exec(ctx, "INSERT INTO riskdex_journal VALUES ($1)", schemaVersion); err != nil {
 		return err
 	}
-	return compress(ctx, tx, "ALTER TABLE documents ALTER body SET COMPRESSION lz4; ALTER TABLE refusals ALTER body SET COMPRESSION lz4")
+	if _, err := tx.Exec(ctx, "INSERT INTO ids VALUES ('line', $1)", commit.NewLineageID()); err != nil {
+		return err
+	}
+	return compress(ctx, tx)
 }
 
-// compress runs a statement that sets the compression of columns to LZ4, which takes a tenth of
-// the time of the default. It does nothing if the server was built without LZ4.
-func compress(ctx context.Context, tx pgx.Tx, statement string) error {
+// compress has bodies compressed with LZ4, which takes a tenth of the time of the default, unless
+// the server was built without it.
+func compress(ctx context.Context, tx pgx.Tx) error {
 	var lz4 bool
 	err := tx.QueryRow(ctx, `SELECT 'lz4' = ANY(enumvals) FROM pg_settings WHERE name = 'default_toast_compression'`).Scan(&lz4)
 	if err != nil || !lz4 {
 		return err
 	}
-	_, err = tx.Exec(ctx, statement)
-	return err
-}
-
-// upgradeTables adds what older tables lack. Processes of an older riskdex may go on
-// using them meanwhile.
-func upgradeTables(ctx context.Context, tx pgx.Tx) error {
-	version, err := tablesVersion(ctx, tx)
-	if err != nil || version == schemaVersion {
-		return err
-	}
-	// Tables are locked in the order in which commits use them, to avoid deadlocks.
-	tables := "documents, totals"
-	if version >= 6 {
-		tables = "documents, history, totals"
-	}
-	if _, err := tx.Exec(ctx, "LOCK TABLE "+tables+" IN ACCESS EXCLUSIVE MODE"); err != nil {
-		return err
-	}
-	if version < 2 {
-		if _, err := tx.Exec(ctx, schema2); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, "INSERT INTO ids VALUES ('line', $1)", commit.NewLineageID()); err != nil {
-			return err
-		}
-	}
-	if version < 3 {
-		if _, err := tx.Exec(ctx, schema3); err != nil {
-			return err
-		}
-	}
-	if version < 4 {
-		if _, err := tx.Exec(ctx, schema4); err != nil {
-			return err
-		}
-	}
-	if version < 5 {
-		if _, err := tx.Exec(ctx, schema5); err != nil {
-			return err
-		}
-	}
-	if version < 6 {
-		if _, err := tx.Exec(ctx, schema6); err != nil {
-			return err
-		}
-		if err := compress(ctx, tx, "ALTER TABLE history ALTER old_body SET COMPRESSION lz4"); err != nil {
-			return err
-		}
-	}
-	if version < 7 {
-		if _, err := tx.Exec(ctx, schema7); err != nil {
-			return err
-		}
-	}
-	if version < 8 {
-		if _, err := tx.Exec(ctx, schema8); err != nil {
-			return err
-		}
-	}
-	if version < 9 {
-		if _, err := tx.Exec(ctx, schema9); err != nil {
-			return err
-		}
-	}
-	if version < 10 {
-		if _, err := tx.Exec(ctx, schema10); err != nil {
-			return err
-		}
-	}
-	_, err = tx.Exec(ctx, "UPDATE riskdex_journal SET version = $1", schemaVersion)
+	_, err = tx.Exec(ctx, `ALTER TABLE documents ALTER body SET COMPRESSION lz4; ALTER TABLE refusals ALTER body SET COMPRESSION lz4;
+		ALTER TABLE history ALTER old_body SET COMPRESSION lz4`)
 	return err
 }
 
@@ -182,17 +104,16 @@ func readLineage(ctx context.Context, q interface {
 	return line, nil
 }
 
-// tablesVersion refuses tables of a newer riskdex.
-func tablesVersion(ctx context.Context, q interface {
+// checkVersion refuses tables of another version of riskdex.
+func checkVersion(ctx context.Context, q interface {
 	QueryRow(context.Context, string, ...any) pgx.Row
-}) (version int, err error) {
-	if err := q.QueryRow(ctx, "SELECT version FROM riskdex_journal").Scan(&version); err != nil {
-		return 0, err
+}) error {
+	var version int
+	err := q.QueryRow(ctx, "SELECT version FROM riskdex_journal").Scan(&version)
+	if err == nil && version != schemaVersion {
+		err = fmt.Errorf("its tables have version %d, and this riskdex knows version %d: use the riskdex that made them", version, schemaVersion)
 	}
-	if version > schemaVersion {
-		return 0, fmt.Errorf("they have version %d, made by a newer riskdex; this one knows versions up to %d; run the newer one", version, schemaVersion)
-	}
-	return version, nil
+	return err
 }
 
 // checkServer refuses a server whose settings make commits not durable.

@@ -86,7 +86,7 @@ func (r notifying) Write(line []byte) (int, error) {
 
 func TestPostgresSetUpRefuses(t *testing.T) {
 	for _, c := range []struct{ name, sql, parameter, want string }{
-		{"a newer version", "UPDATE riskdex_journal SET version = version + 1", "", "newer riskdex"},
+		{"another version", "UPDATE riskdex_journal SET version = version + 1", "", "use the riskdex that made them"},
 		{"a table of somebody else", "DROP TABLE riskdex_journal", "", "not riskdex's"},
 		{"commits that do not wait", "", "&synchronous_commit=off", "synchronous_commit is off"},
 		{"no schema", "", "&search_path=nowhere", "search_path"},

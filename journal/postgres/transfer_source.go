@@ -46,7 +46,7 @@ func beginCopySource(ctx context.Context, conn *pgx.Conn) (pgx.Tx, error) {
 	if err := checkUnused(ctx, conn); err != nil {
 		return nil, err
 	}
-	if err := checkCopied(ctx, conn); err != nil { // it may lack a table that is to be locked
+	if err := checkVersion(ctx, conn); err != nil { // it may lack a table that is to be locked
 		return nil, err
 	}
 	// What the transaction sees is what there is at its first query, when it has the locks.
@@ -63,18 +63,7 @@ func beginCopySource(ctx context.Context, conn *pgx.Conn) (pgx.Tx, error) {
 	if err := checkUnused(ctx, tx); err != nil {
 		return nil, err
 	}
-	return tx, checkCopied(ctx, tx)
-}
-
-// checkCopied refuses tables of another version than this riskdex copies.
-func checkCopied(ctx context.Context, q interface {
-	QueryRow(context.Context, string, ...any) pgx.Row
-}) error {
-	version, err := tablesVersion(ctx, q)
-	if err == nil && version != schemaVersion {
-		err = fmt.Errorf("its tables have version %d, and this riskdex copies version %d: start this riskdex on it, and stop it again", version, schemaVersion)
-	}
-	return err
+	return tx, checkVersion(ctx, tx)
 }
 
 func (s *transferSource) Close() error {

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -112,24 +111,6 @@ func (b *backup) copy(ctx context.Context) error {
 		err = source.copyTo(ctx, b.partial, b.progress)
 	}
 	return errors.Join(err, source.close())
-}
-
-// checkIsJournal refuses a database that is no journal, or one whose records this riskdex could
-// not check.
-func checkIsJournal(ctx context.Context, conn *sql.Conn) error {
-	var version, application int
-	for query, into := range map[string]*int{"PRAGMA user_version": &version, "PRAGMA application_id": &application} {
-		if err := conn.QueryRowContext(ctx, query).Scan(into); err != nil {
-			return err
-		}
-	}
-	switch {
-	case application != applicationID:
-		return errors.New("it is no riskdex journal")
-	case version > schemaVersion:
-		return fmt.Errorf("it has schema version %d, written by a newer riskdex; use that one", version)
-	}
-	return nil
 }
 
 // nameFile renames the durable file partial to the name to. It uses a hard link, which cannot

@@ -102,10 +102,6 @@ func (s *source) copyTo(ctx context.Context, path string, progress func(report.B
 // too damaged for that, since its records are still useful.
 func stamp(ctx context.Context, path string) error {
 	err := changeFile(ctx, path, func(conn *sql.Conn) error {
-		var version int
-		if err := conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil || version < fileIDVersion {
-			return err // an older schema has no ids; the copy gets them when it is opened
-		}
 		_, err := conn.ExecContext(ctx, `BEGIN; UPDATE ids SET value = ? WHERE name IN ('file', 'feed'); DELETE FROM meta WHERE name = 'in_use'; COMMIT`, newFileID())
 		return err
 	})

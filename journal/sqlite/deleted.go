@@ -59,8 +59,7 @@ const (
 )
 
 // giveBack gives free pages of the file back to the disk, in steps between which
-// deliveries are taken. A file that an older riskdex has made keeps them for what comes:
-// a copy of it does not (package transfer).
+// deliveries are taken.
 func (j *Journal) giveBack(ctx context.Context) error {
 	for more := true; more; {
 		if err := j.queue.Do(ctx, &commit.Request{Size: commit.TombstoneStep, Quota: commit.DiskQuota, Run: func(*commit.Transaction) (err error) {

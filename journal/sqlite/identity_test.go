@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -97,10 +96,6 @@ func TestWALOfAnotherFileIsRefused(t *testing.T) {
 		"nothing": func(t *testing.T, _ **Journal) string {
 			to := filepath.Join(t.TempDir(), "empty.db")
 			committest.WriteFile(t, to, "")
-			return to
-		},
-		"a journal of an older schema": func(t *testing.T, _ **Journal) string {
-			to, _ := version1(t)
 			return to
 		},
 	} {
@@ -230,37 +225,6 @@ func backUpClosed(t *testing.T, path string) string {
 	_, err := Backup(t.Context(), path, to, nil)
 	require.NoError(t, err)
 	return to
-}
-
-// TestJournalsOfVersion6GetAnID, although there is a WAL and no note that says to which
-// file it belongs.
-func TestJournalsOfVersion6GetAnID(t *testing.T) {
-	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-	mustAppend(t, live, committest.Put("1", "{}"))
-	path := killed(t, live)
-	raw, err := sql.Open("sqlite", dsn(path))
-	require.NoError(t, err)
-	raw.SetMaxOpenConns(1)
-	_, err = raw.Exec(withoutLoss + "DELETE FROM meta WHERE name = 'in_use'; PRAGMA user_version = 6; PRAGMA wal_checkpoint; UPDATE meta SET value = value + 1 WHERE name = 'probes'")
-	require.NoError(t, err)
-	old := filepath.Join(t.TempDir(), "journal.db")
-	copyFile(t, path, old)
-	copyFile(t, path+"-wal", old+"-wal")
-	require.NoError(t, raw.Close())
-	noted, err := os.ReadFile(path + watermarkSuffix)
-	require.NoError(t, err)
-	committest.WriteFile(t, old+watermarkSuffix, string(noted[:watermarkWidth]))
-
-	for range 2 {
-		j := openTest(t, old, journal.Options{})
-		if in, beside := fileID(t, old); in == "" || in != beside {
-			t.Errorf("the id in the file is %q, beside it %q", in, beside)
-		}
-		if l := committest.LossOf(t, j); l.Lost() || len(documentsOf(t, j)) != 1 {
-			t.Errorf("the journal lacks %+v, and has %v", l, documentsOf(t, j))
-		}
-		require.NoError(t, j.Close())
-	}
 }
 
 // TestNewFileInPlaceOfARemovedOne: the note beside it belongs to the removed one.

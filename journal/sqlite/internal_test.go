@@ -116,7 +116,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 	if err := os.WriteFile(text, bytes.Repeat([]byte("text\n"), 1000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{newer: "newer riskdex", other: "no riskdex journal", text: "not a database"} {
+	for path, want := range map[string]string{newer: "use the riskdex that made it", other: "no riskdex journal", text: "not a database"} {
 		if _, err := Open(t.Context(), path, journal.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: Open returned %v, want %q", path, err, want)
 		}

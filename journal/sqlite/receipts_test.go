@@ -14,8 +14,9 @@ import (
 // Old receipts are dropped along with new ones, more of them than come, and none before
 // its time.
 func TestOldReceiptsAreDropped(t *testing.T) {
-	var clock atomic.Int64 // since day1; the journal reads it at any time
-	now := func() time.Time { return day1.Add(time.Duration(clock.Load())) }
+	var clock atomic.Int64 // since the first day; the journal reads it at any time
+	first := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	now := func() time.Time { return first.Add(time.Duration(clock.Load())) }
 	j, err := Open(t.Context(), filepath.Join(t.TempDir(), "j.db"), journal.Options{Now: now})
 	if err != nil {
 		t.Fatal(err)

@@ -61,7 +61,7 @@ func (e *engine) refusals(ctx context.Context, before int64, limit int) ([]repor
 // refusal returns a refusal with its body. One whose checksum does not fit is
 // returned without, as far as it can be trusted: what was sent is not known any more.
 func (e *engine) refusal(ctx context.Context, seq int64) (report.Refusal, error) {
-	var crc sql.NullInt64
+	var crc int64
 	var body []byte
 	row := e.readers.QueryRowContext(ctx, refusalColumns+`, crc, body FROM refusals WHERE seq = ?`, seq)
 	r, err := scanRefusal(row.Scan, &crc, &body)
@@ -72,7 +72,7 @@ func (e *engine) refusal(ctx context.Context, seq int64) (report.Refusal, error)
 		return r, err
 	}
 	r.Body = body
-	if crc.Valid && uint32(crc.Int64) != commit.RefusalChecksum(r) {
+	if uint32(crc) != commit.RefusalChecksum(r) {
 		r.Body, r.Bytes, r.Cut = nil, 0, true
 		r.Detail += commit.LostBody
 	}

@@ -204,7 +204,7 @@ func TestRestoreRefuses(t *testing.T) {
 		"a damaged record":           {record, ErrDamaged.Error()},
 		"damaged pages":              {pages, ErrDamaged.Error()},
 		"another journal":            {otherBackup, "--from-another-journal"},
-		"a newer schema":             {newer, "newer riskdex"},
+		"another schema":             {newer, "use the riskdex that made it"},
 		"no database":                {text, "damaged, or no journal"},
 		"nothing":                    {filepath.Join(t.TempDir(), "missing.db"), "no such file"},
 		"a folder":                   {t.TempDir(), "no regular file"},
@@ -369,21 +369,6 @@ func TestRestoreChild(t *testing.T) {
 	}}
 	_, err := Restore(t.Context(), os.Getenv(fromEnv), os.Getenv(readEnv), opt, nil)
 	t.Fatal("the restore finished before it was killed", err)
-}
-
-// TestRestoreOfAnOlderSchema migrates the copy first, so that it is known beforehand
-// whether that is possible.
-func TestRestoreOfAnOlderSchema(t *testing.T) {
-	s := newSite(t)
-	execRaw(t, s.backup, withoutLoss+"DELETE FROM meta WHERE name = 'in_use'; PRAGMA user_version = 6")
-	r, err := Restore(t.Context(), s.backup, s.path, RestoreOptions{}, nil)
-	if err != nil || !r.Loss.Lost() {
-		t.Errorf("the restore reported %+v, %v; want a loss", r, err)
-	}
-	if b := readBare(t.Context(), s.path); b.id == "" {
-		t.Errorf("the restored file's header says %+v", b)
-	}
-	has(t, s.path, "one")
 }
 
 // TestRestoredBelongsToTheOwner of the journal, although root has restored it.

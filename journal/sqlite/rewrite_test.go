@@ -118,8 +118,7 @@ func TestSuspectIsGone(t *testing.T) {
 // process from using what is intact.
 func TestMarkSuspect(t *testing.T) {
 	path := damaged(t, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
-	// As an older riskdex made it: with auto_vacuum, SQLite does not read the pages of a
-	// body to free them.
+	// With auto_vacuum, SQLite does not read the pages of a body to free them.
 	execRaw(t, path, "PRAGMA auto_vacuum = NONE; VACUUM")
 	committest.BreakPages(t, path)
 	j := openTest(t, path, journal.Options{})

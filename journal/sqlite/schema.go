@@ -1,18 +1,25 @@
 package sqlite
 
-import "riskdex/journal/internal/commit"
+import (
+	"fmt"
+	"strings"
+
+	"riskdex/journal/internal/commit"
+	"riskdex/report"
+)
 
 const (
-	schemaVersion = 10
+	// schemaVersion is that of the tables. A file of another version is refused.
+	schemaVersion = 1
 	// applicationID marks the file as a journal: "risk" in ASCII.
 	applicationID = 0x7269736b
 )
 
-// schema1 is all that the versions share. body is the last column, so that nothing
-// else has to be looked for behind it. Times are in microseconds since 1970. ended_at is when the document
-// was settled or set aside, and has the value of accepted_at until then, which
-// keeps the size of the record. STRICT has SQLite check the types.
-const schema1 = `
+// schema has the tables. body is the last column, so that nothing else has to be looked for
+// behind it. Times are in microseconds since 1970. ended_at is when the document was settled or
+// set aside, and has the value of accepted_at until then, which keeps the size of the record.
+// STRICT has SQLite check the types.
+const schema = `
 CREATE TABLE documents (
 	doc           INTEGER PRIMARY KEY,
 	kind          TEXT NOT NULL,
@@ -30,29 +37,9 @@ CREATE TABLE documents (
 	body          BLOB
 ) STRICT;
 CREATE UNIQUE INDEX documents_key ON documents (kind, id);
+CREATE INDEX documents_version ON documents (kind, version);
 CREATE INDEX documents_unsettled ON documents (kind, state, waiting_since, version, id) WHERE state <> 3;
 CREATE INDEX documents_code ON documents (kind, code, op) WHERE code <> '';
-
-CREATE TABLE totals (
-	kind         TEXT PRIMARY KEY,
-	indexes      INTEGER NOT NULL DEFAULT 0, -- accepted
-	deletes      INTEGER NOT NULL DEFAULT 0, -- accepted
-	indexed      INTEGER NOT NULL DEFAULT 0,
-	deleted      INTEGER NOT NULL DEFAULT 0,
-	superseded   INTEGER NOT NULL DEFAULT 0,
-	dead         INTEGER NOT NULL DEFAULT 0,
-	pending      INTEGER NOT NULL DEFAULT 0,
-	resending    INTEGER NOT NULL DEFAULT 0,
-	dead_letters INTEGER NOT NULL DEFAULT 0
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-INSERT INTO meta VALUES ('last_version', 0), ('probes', 0);
-`
-
-// schema2 is what schema version 2 added: it was all that version 1 lacked, but for
-// the columns of refusals, which therefore are made anew.
-const schema2 = `
 CREATE INDEX documents_dead ON documents (kind, id) WHERE state = 4;
 CREATE INDEX documents_deleted ON documents (kind, accepted_at) WHERE op = 'delete' AND state = 3;
 
@@ -62,6 +49,60 @@ CREATE TABLE origins (
 	doc     INTEGER PRIMARY KEY,
 	version INTEGER NOT NULL,
 	origin  INTEGER NOT NULL
+) STRICT;
+CREATE INDEX origins_origin ON origins (origin);
+
+-- kept is 0 where the newest record of a city states its code, and otherwise the version
+-- of the last that did, or -1 where the code has left it, or -2 where a tombstone's id is
+-- no city's. alone is 1 where no record has stated the id as such. A city without a row has
+-- 0 for both.
+CREATE TABLE namings (
+	doc   INTEGER PRIMARY KEY,
+	kept  INTEGER NOT NULL,
+	alone INTEGER NOT NULL
+) STRICT;
+CREATE TRIGGER namings_end AFTER DELETE ON documents BEGIN
+	DELETE FROM namings WHERE doc = old.doc;
+END;
+
+-- traceparent is the trace that the version of a document belongs to. Rows are
+-- written while tracing is on.
+CREATE TABLE traces (
+	doc         INTEGER PRIMARY KEY,
+	version     INTEGER NOT NULL,
+	traceparent TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE totals (
+	kind               TEXT PRIMARY KEY,
+	indexes            INTEGER NOT NULL DEFAULT 0, -- accepted
+	deletes            INTEGER NOT NULL DEFAULT 0, -- accepted
+	indexed            INTEGER NOT NULL DEFAULT 0,
+	deleted            INTEGER NOT NULL DEFAULT 0,
+	superseded         INTEGER NOT NULL DEFAULT 0,
+	dead               INTEGER NOT NULL DEFAULT 0,
+	pending            INTEGER NOT NULL DEFAULT 0,
+	resending          INTEGER NOT NULL DEFAULT 0,
+	dead_letters       INTEGER NOT NULL DEFAULT 0,
+	tombstones         INTEGER NOT NULL DEFAULT 0,
+	tombstones_dropped INTEGER NOT NULL DEFAULT 0,
+	history            INTEGER NOT NULL DEFAULT 0,
+	history_bytes      INTEGER NOT NULL DEFAULT 0,
+	history_dropped    INTEGER NOT NULL DEFAULT 0,
+	dropped_version    INTEGER NOT NULL DEFAULT 0 -- the highest of a tombstone that was dropped
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+INSERT INTO meta VALUES ('last_version', 0), ('probes', 0);
+
+CREATE TABLE ids (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+-- What is lost, in one row or none.
+CREATE TABLE loss (
+	one        INTEGER PRIMARY KEY CHECK (one = 1),
+	since      INTEGER NOT NULL, -- the last version before it
+	until      INTEGER NOT NULL, -- the last version of it
+	noticed_at INTEGER NOT NULL
 ) STRICT;
 
 -- version is the place of a refusal in the order of all deliveries. AUTOINCREMENT
@@ -79,21 +120,10 @@ CREATE TABLE refusals (
 	reason   TEXT NOT NULL,
 	detail   TEXT NOT NULL,
 	cut      INTEGER NOT NULL,
-	crc      INTEGER, -- NULL when it was kept under schema version 1
+	crc      INTEGER NOT NULL,
 	body     BLOB
 ) STRICT;
 CREATE INDEX refusals_document ON refusals (kind, id COLLATE NOCASE, version);
-`
-
-// schema3 is what schema version 3 added.
-const schema3 = `
--- traceparent is the trace that the version of a document belongs to. Rows are
--- written while tracing is on.
-CREATE TABLE traces (
-	doc         INTEGER PRIMARY KEY,
-	version     INTEGER NOT NULL,
-	traceparent TEXT NOT NULL
-) STRICT;
 
 -- A receipt is what was answered to a delivery that has an id of its own, so that
 -- the same delivery is answered the same when it comes again.
@@ -107,61 +137,6 @@ CREATE TABLE receipts (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX receipts_at ON receipts (at);
 
--- The sums of the probe, which is a kind since this version.
-INSERT INTO totals (kind) VALUES ('probe');
-`
-
-// schema4 is what schema version 4 added: the id of the line.
-func schema4() string {
-	return `
-CREATE TABLE ids (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-INSERT INTO ids VALUES ('line', '` + commit.NewLineageID() + `');
-`
-}
-
-// schema5 is what schema version 5 added: how many tombstones there are, and how many
-// have been dropped.
-const schema5 = `
-ALTER TABLE totals ADD COLUMN tombstones INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE totals ADD COLUMN tombstones_dropped INTEGER NOT NULL DEFAULT 0;
-UPDATE totals SET tombstones = (SELECT count(*) FROM documents WHERE documents.kind = totals.kind AND op = 'delete');
-`
-
-// schema6 is what schema version 6 added.
-const schema6 = `
--- kept is 0 where the newest record of a city states its code, and otherwise the version
--- of the last that did, or -1 where the code has left it, or -2 where a tombstone's id is
--- no city's. alone is 1 where no record has stated the id as such. A city without a row has
--- 0 for both.
-CREATE TABLE namings (
-	doc   INTEGER PRIMARY KEY,
-	kept  INTEGER NOT NULL,
-	alone INTEGER NOT NULL
-) STRICT;
-CREATE TRIGGER namings_end AFTER DELETE ON documents BEGIN
-	DELETE FROM namings WHERE doc = old.doc;
-END;
-`
-
-// fileIDVersion is the first schema version whose files have an id.
-const fileIDVersion = 7
-
-// schema7 is what schema version 7 added: what is lost, in one row or none, and the id of
-// the file.
-func schema7() string {
-	return `
-CREATE TABLE loss (
-	one        INTEGER PRIMARY KEY CHECK (one = 1),
-	since      INTEGER NOT NULL, -- the last version before it
-	until      INTEGER NOT NULL, -- the last version of it
-	noticed_at INTEGER NOT NULL
-) STRICT;
-INSERT INTO ids VALUES ('file', '` + newFileID() + `');
-`
-}
-
-// schema8 is what schema version 8 added: the history.
-const schema8 = `
 -- A row is a change that was accepted while history was on. What begins with old_ is the
 -- version that it replaced, as documents had it then; old_version is 0 where there was none.
 -- The values of old_form are in package commit.
@@ -184,44 +159,20 @@ CREATE TABLE history (
 	old_crc     INTEGER NOT NULL,
 	old_bytes   INTEGER NOT NULL, -- of the record
 	old_form    INTEGER NOT NULL,
-	old_body    BLOB
+	old_body    BLOB,
+	request     TEXT NOT NULL
 ) STRICT;
 CREATE INDEX history_document ON history (kind, id, version);
-ALTER TABLE totals ADD COLUMN history INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE totals ADD COLUMN history_bytes INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE totals ADD COLUMN history_dropped INTEGER NOT NULL DEFAULT 0;
 `
 
-// schema9 is what schema version 9 added: what is asked for by version, the highest version of
-// a tombstone that was dropped, and the id of the feed that cursors are for.
-func schema9() string {
-	return `
-CREATE INDEX documents_version ON documents (kind, version);
-CREATE INDEX origins_origin ON origins (origin);
-ALTER TABLE totals ADD COLUMN dropped_version INTEGER NOT NULL DEFAULT 0;
-INSERT INTO ids VALUES ('feed', '` + newFileID() + `');
-`
+// create is the script for an empty file: the tables, sums of each kind, and the ids of the line,
+// of the file and of the feed that cursors are for.
+func create() string {
+	var script strings.Builder
+	script.WriteString(schema)
+	for _, k := range report.AllKinds() {
+		fmt.Fprintf(&script, "INSERT INTO totals (kind) VALUES ('%s');", k)
+	}
+	fmt.Fprintf(&script, "INSERT INTO ids VALUES ('line', '%s'), ('file', '%s'), ('feed', '%s');", commit.NewLineageID(), newFileID(), newFileID())
+	return script.String()
 }
-
-// schema10 is what schema version 10 added: the id of the request that a change came with.
-const schema10 = `ALTER TABLE history ADD COLUMN request TEXT NOT NULL DEFAULT '';`
-
-// migrate5 brings version 5 to version 6. A city whose id is its code is taken for one that
-// is known by nothing else. Where another one states that code, it is to adopt it with its
-// next record, as if it stated the code anew.
-const migrate5 = schema6 + `
-INSERT INTO namings SELECT doc, 0, 1 FROM documents WHERE kind = 'cities' AND code <> '' AND code = upper(id);
-INSERT OR IGNORE INTO namings SELECT d.doc, d.version, 0 FROM documents d JOIN documents a ON a.kind = d.kind AND a.code = d.code
-	WHERE d.kind = 'cities' AND d.op = 'index' AND d.code <> '' AND d.code <> upper(d.id) AND a.op = 'index' AND a.code = upper(a.id);
-`
-
-// migrate1 brings version 1 to version 2. Versions come from the clock, so the time
-// of a refusal tells its place among them. Bodies were kept up to 64 KiB.
-const migrate1 = `
-ALTER TABLE refusals RENAME TO refusals1;
-` + schema2 + `
-INSERT INTO refusals (seq, version, at, bytes, kind, method, path, position, id, reason, detail, cut, body)
-	SELECT seq, max(1, min(at, (SELECT value FROM meta WHERE name = 'last_version'))), at, bytes, kind, method, path,
-		position, id, reason, detail, coalesce(length(body), 0) >= 65536, body FROM refusals1 ORDER BY seq;
-DROP TABLE refusals1;
-`

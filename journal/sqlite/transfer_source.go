@@ -76,13 +76,6 @@ func readTransferred(ctx context.Context, path string) (*transferSource, error) 
 		return nil, restoreHint(err)
 	}
 	err = checkIsJournal(ctx, src.conn)
-	if err == nil {
-		var version int
-		err = src.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
-		if err == nil && version != schemaVersion {
-			err = fmt.Errorf("it has schema version %d, and this riskdex copies version %d: start this riskdex on it, and stop it again", version, schemaVersion)
-		}
-	}
 	if err != nil {
 		return nil, errors.Join(restoreHint(err), src.close())
 	}

@@ -110,12 +110,12 @@ func TestCopyRefusesSource(t *testing.T) {
 			execFile(t, path, `CREATE TABLE t (x)`)
 			return path
 		}},
-		{name: "older", want: "has schema version 2", from: func(t *testing.T) string {
+		{name: "another version", want: "have version 2", from: func(t *testing.T) string {
 			path := setUpOnly(t, filepath.Join(t.TempDir(), "journal.db"))
 			execFile(t, path, `PRAGMA user_version = 2`)
 			return path
 		}},
-		{name: "newer, PostgreSQL", want: "made by a newer riskdex", from: func(t *testing.T) string {
+		{name: "another version, PostgreSQL", want: "use the riskdex that made them", from: func(t *testing.T) string {
 			url := setUpOnly(t, postgrestest.URL(t))
 			execPostgres(t, url, `UPDATE riskdex_journal SET version = version + 1`)
 			return url
