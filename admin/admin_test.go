@@ -152,7 +152,10 @@ func TestJournalSeriesAreThereFromTheStart(t *testing.T) {
 		}
 		full.Kinds[kind] = k
 	}
-	full.Notes = map[string]string{report.BackupNote: report.NoteOfBackup(time.Unix(1, 0))}
+	full.Notes = map[string]string{
+		report.BackupNote: report.NoteOfBackup(time.Unix(1, 0)),
+		report.TurnsNote:  report.Turns{At: time.Now(), Places: []string{"a/", "b/"}}.Note(),
+	}
 	for _, kind := range report.Kinds() {
 		full.Notes[report.VerifiedNote(kind)] = report.Verified{At: time.Unix(1, 0), Wrong: 1}.Note()
 		full.Notes[report.RebuildFailedNote(kind)] = report.RebuildFailed{At: time.Unix(1, 0)}.Note()

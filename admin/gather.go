@@ -93,6 +93,9 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 		return err
 	}
 	ev.notes = stats.Notes
+	if turns := report.TurnsIn(stats.Notes); turns.Wrong(stats.Notes, st.At) {
+		ev.turns = &turns
+	}
 	if st.Follows == "" {
 		st.Journal = journalStatus(stats, st.At)
 	}

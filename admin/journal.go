@@ -32,6 +32,7 @@ type journalCollector struct {
 	history, historyBytes, historyDropped                             *prometheus.Desc
 	tombstones, dropped, behind                                       *prometheus.Desc
 	bytes, used, limit, free, processes, lost, wrong, unbuilt, backup *prometheus.Desc
+	clusters                                                          *prometheus.Desc
 }
 
 // NewJournalCollector returns a collector of the metrics that the journal keeps. Lag is
@@ -63,6 +64,7 @@ func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger
 		lost:             describe("journal_lost_seconds", "Length of the period of which the journal may lack acknowledged changes, until that is acknowledged."),
 		wrong:            describe("verify_differences", "Documents that the last verification found to differ, and did not repair.", "kind"),
 		unbuilt:          describe("rebuild_failed", "1 after a rebuild failed, until another begins or it is given up.", "kind"),
+		clusters:         describe("several_clusters", "1 while the address of Elasticsearch leads to several clusters by turns, and until what they lack was sent to the one that stays."),
 		backup:           describe("journal_backup_timestamp_seconds", "When riskdex began its newest backup, in seconds since 1970; 0 if there is none."),
 		refused:          describe("refusals_kept", "Refused deliveries and records kept for inspection."),
 	}
@@ -70,7 +72,7 @@ func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger
 
 // Describe implements prometheus.Collector.
 func (c *journalCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.refusedDocuments, c.tombstones, c.dropped, c.history, c.historyBytes, c.historyDropped, c.lag, c.bytes, c.used, c.limit, c.free, c.refused, c.processes, c.lost, c.wrong, c.unbuilt, c.backup, c.behind} {
+	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.refusedDocuments, c.tombstones, c.dropped, c.history, c.historyBytes, c.historyDropped, c.lag, c.bytes, c.used, c.limit, c.free, c.refused, c.processes, c.lost, c.wrong, c.unbuilt, c.backup, c.behind, c.clusters} {
 		out <- d
 	}
 }
@@ -135,6 +137,11 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 		backup = float64(at.UnixMicro()) / 1e6
 	}
 	gauge(c.backup, backup)
+	several := 0.0
+	if report.TurnsIn(stats.Notes).Wrong(stats.Notes, c.now()) {
+		several = 1
+	}
+	gauge(c.clusters, several)
 	gauge(c.lost, stats.Loss.Seconds())
 	gauge(c.processes, float64(len(stats.Processes)))
 }

@@ -116,6 +116,33 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() { d.set(func() { d.off = 0 }) },
 		},
 		{
+			admin.TroubleClusters, // for ten minutes, and until everything is sent to the one that stays
+			func() {
+				turns := report.Turns{At: d.clock(), Places: []string{"a/", "b/"}}
+				d.note(report.TurnsNote, turns.Note())
+				// What is in one of them says nothing of the other.
+				d.set(func() { d.lost, d.missing = map[report.Kind]int{report.Cities: 7}, 1234 })
+				for _, later := range []time.Duration{0, report.TurnsLast - time.Second, time.Second} {
+					d.set(func() { d.now = d.now.Add(later) })
+					if st := d.status(); len(st.Troubles) != 1 || st.Troubles[0].What != admin.TroubleClusters || !strings.Contains(st.Troubles[0].Detail, "a/ and b/") {
+						t.Errorf("%v later: %+v", later, st.Troubles)
+					}
+				}
+			},
+			func() {
+				turns := report.Turns{At: d.clock().Add(-report.TurnsLast)}
+				for _, kind := range report.Kinds() {
+					sent, _ := turns.NoteOfPlace("", "b/", 0, d.clock())
+					sent, _ = turns.NoteOfPlace(sent, "b/", 0, d.clock())
+					d.note(report.PlaceNote(kind), sent)
+				}
+				d.set(func() { d.lost, d.missing = nil, 0 })
+				if place := d.status().Kinds[0].Place; place != "b/" {
+					t.Errorf("the place is %q", place)
+				}
+			},
+		},
+		{
 			admin.TroubleNotSearchable,
 			func() {
 				d.set(func() { d.probe, d.cannot = admin.LagBound+1, errors.New("no room") })

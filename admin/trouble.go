@@ -49,6 +49,7 @@ const (
 	TroubleCertificate    = "certificate_expires"
 	TroubleLost           = "changes_lost"
 	TroubleElasticsearch  = "elasticsearch_away"
+	TroubleClusters       = "several_clusters"
 	TroubleSearch         = "search_fails"
 	TroubleAnotherJournal = "another_journal"
 	TroubleAlias          = "alias_wrong"
@@ -130,6 +131,12 @@ var causes = []Cause{
 		"Elasticsearch did not answer the last request ({error}). Deliveries are accepted and kept, and are sent when it is back.",
 		"Bring Elasticsearch back, or the network to it. If its certificate is refused, give it a valid one.",
 		"RiskdexElasticsearchAway",
+	},
+	{
+		TroubleClusters, Critical, lookEvery,
+		"The address of Elasticsearch leads to several clusters by turns, the last time at {time}: {clusters}. Each has only a part of what was delivered, and apps find that part.",
+		"Have the address lead to one cluster: correct the balancer, or the name. Ten minutes later riskdex sends everything to that one, and this ends.",
+		"RiskdexSeveralClusters",
 	},
 	{
 		TroubleSearch, Critical, lookEvery + 10*time.Second, // the longest time of a search
@@ -322,7 +329,8 @@ func indexOf(name string) int {
 
 // evidence is what troubles are derived from, besides the status itself.
 type evidence struct {
-	unreadable  error // why the journal could not be read, or nil
+	unreadable  error         // why the journal could not be read, or nil
+	turns       *report.Turns // if clusters answer by turns
 	lacking     []report.Lacking
 	incomplete  map[report.Kind]bool      // the index lacks a good part of what it had
 	missing     map[report.Kind]int       // documents that the index has lost
@@ -351,8 +359,9 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		all.add(TroubleJournal, "", "error", ev.unreadable.Error())
 	}
 	lost := st.Journal != nil && st.Journal.Loss != nil
+	counts := func(kind report.Kind) bool { return ev.turns == nil && st.counts(kind) }
 	for _, l := range ev.lacking {
-		if !st.counts(l.Kind) {
+		if !counts(l.Kind) {
 			continue
 		}
 		all.add(TroubleLacking, l.Kind, "kind", string(l.Kind), "known", fmt.Sprint(l.Known), "indexed", fmt.Sprint(l.Indexed))
@@ -369,6 +378,9 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	if !st.ElasticsearchUp {
 		all.add(TroubleElasticsearch, "", "error", whyAway(st.Waiting))
 	}
+	if ev.turns != nil {
+		all.add(TroubleClusters, "", "time", ev.turns.At.Format(clockForm), "clusters", strings.Join(ev.turns.Places, " and "))
+	}
 	if f := st.SearchFails; f != nil && st.ElasticsearchUp && st.At.Sub(f.Since) >= SearchBound {
 		all.add(TroubleSearch, "", "time", f.Since.UTC().Format(clockForm), "error", f.Detail, "what to do, by reason", f.Remedy())
 	}
@@ -384,7 +396,7 @@ func troublesOf(st Status, ev evidence) []Trouble {
 			all.add(TroubleHeld, w.Kind, "index", w.Index, "reason", heldReason(w, known.is), "what to do, by reason", heldRemedy(w, known.remedy))
 		}
 	}
-	if p := ev.probe; p != nil && p.Unsearchable > LagBound && st.counts(report.Probe) && st.Accepting &&
+	if p := ev.probe; p != nil && p.Unsearchable > LagBound && counts(report.Probe) && st.Accepting &&
 		!slices.Contains(foreignIndices(st.Waiting), p.Index) {
 		all.add(TroubleNotSearchable, "", "time", p.Unsearchable.Round(time.Second).String(), "probe index", p.Index)
 	}
@@ -396,10 +408,10 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		all.add(TroubleClockDiffers, "", "how", how)
 	}
 	for _, k := range st.Kinds {
-		if st.counts(k.Kind) && ev.incomplete[k.Kind] {
+		if counts(k.Kind) && ev.incomplete[k.Kind] {
 			all.add(TroubleIncomplete, k.Kind, "kind", string(k.Kind), "number", documents(k.Resending), "found", fmt.Sprint(*k.Documents))
 		}
-		if n := ev.missing[k.Kind]; n > 0 && st.counts(k.Kind) {
+		if n := ev.missing[k.Kind]; n > 0 && counts(k.Kind) {
 			repair := "verify --repair"
 			if st.Follows != "" {
 				repair = "rebuild" // it has no journal to verify with
@@ -448,6 +460,9 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		}
 		all.add(TroubleLogUnread, "", "time", l.Since.UTC().Format(clockForm), "reason", reason, "number", fmt.Sprint(l.Dropped))
 	}
+	if ev.turns != nil {
+		all.afterTurns()
+	}
 	if lost {
 		all.afterLoss()
 	}
@@ -459,11 +474,25 @@ func troublesOf(st Status, ev evidence) []Trouble {
 // refuses them while changes are lost.
 func (all troubles) afterLoss() {
 	for i, t := range all {
-		acts := slices.ContainsFunc([]string{"--repair", "riskdex rebuild", "dead retry"}, func(command string) bool { return strings.Contains(t.Remedy, command) })
-		if acts && t.What != TroubleLost {
+		if t.acts() && t.What != TroubleLost {
 			all[i].Remedy = "First what " + TroubleLost + " says; until that is acknowledged, riskdex refuses to repair, rebuild and retry. Then: " + t.Remedy
 		}
 	}
+}
+
+// afterTurns says of remedies for an index that it may only seem to be wrong, for another cluster
+// has another one.
+func (all troubles) afterTurns() {
+	for i, t := range all {
+		if t.acts() || t.Kind != "" && t.Severity == Critical {
+			all[i].Remedy = "First what " + TroubleClusters + " says, which may be the cause. Then: " + t.Remedy
+		}
+	}
+}
+
+// acts reports whether the remedy sends what the journal has, or removes what it lacks.
+func (t Trouble) acts() bool {
+	return slices.ContainsFunc([]string{"--repair", "riskdex rebuild", "dead retry"}, func(command string) bool { return strings.Contains(t.Remedy, command) })
 }
 
 // whatIsRefused says what was refused of a kind that is still a trouble; empty if nothing is.

@@ -73,12 +73,13 @@ func overview() row {
 		},
 		{
 			id: 405, title: "Held indices", shape: timeline, unit: "none", width: 8, height: 8,
-			description: "Indices that cannot be written to until someone changes something, and why. Everything for them waits in the journal; other kinds go on. `alias_wrong`: apps search something else.",
+			description: "Indices that cannot be written to until someone changes something, and why. Everything for them waits in the journal; other kinds go on. `alias_wrong`: apps search something else. `several_clusters`: the address of Elasticsearch leads to them by turns.",
 			queries: []query{{`max by (index, reason) (riskdex_held{@index}) and on (index, reason) max by (index, reason) (max_over_time(riskdex_held{@index}[$__range] @ end())) == 1`, "{{index}}: {{reason}}"},
-				{`max by (kind) (riskdex_alias_wrong{@kind}) and on (kind) max by (kind) (max_over_time(riskdex_alias_wrong{@kind}[$__range] @ end())) == 1`, "{{kind}}: alias_wrong"}},
+				{`max by (kind) (riskdex_alias_wrong{@kind}) and on (kind) max by (kind) (max_over_time(riskdex_alias_wrong{@kind}[$__range] @ end())) == 1`, "{{kind}}: alias_wrong"},
+				{`max by (job) (riskdex_several_clusters{@}) and on (job) max by (job) (max_over_time(riskdex_several_clusters{@}[$__range] @ end())) == 1`, "several_clusters"}},
 			limits: []limit{{1, bad}},
 			states: []state{{"0", "free", good}, {"1", "held", bad}},
-			alerts: []string{"RiskdexIndexHeld", "RiskdexAliasWrong"},
+			alerts: []string{"RiskdexIndexHeld", "RiskdexAliasWrong", "RiskdexSeveralClusters"},
 		},
 		{
 			id: 201, title: "Lag by kind", shape: lines, unit: "s", width: 8,
