@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -30,6 +31,7 @@ import (
 type watched struct {
 	*process
 	cut, cutBulks  atomic.Bool
+	another        atomic.Bool        // it leads to another cluster, by its id, by turns
 	server, native *prometheus.Server // native stores native histograms
 	open           map[string]string  // from queries that have found nothing yet to what they are for
 	glanced        map[int]bool       // open panels that have shown an incident
@@ -44,9 +46,15 @@ func watch(t *testing.T, elasticsearch string, extra ...string) *watched {
 	target, err := url.Parse(elasticsearch)
 	require.NoError(t, err)
 	way := httputil.NewSingleHostReverseProxy(target)
+	var looks atomic.Int64
 	proxy := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if w.cut.Load() || w.cutBulks.Load() && strings.HasSuffix(r.URL.Path, "/_bulk") {
 			panic(http.ErrAbortHandler)
+		}
+		if w.another.Load() && strings.HasPrefix(r.URL.Path, "/_cluster/state/") && looks.Add(1)%2 == 0 {
+			rw.Header().Set("X-Elastic-Product", "Elasticsearch")
+			_, _ = io.WriteString(rw, `{"cluster_uuid":"another"}`)
+			return
 		}
 		way.ServeHTTP(rw, r)
 	}))

@@ -66,11 +66,10 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 		w.ask("PUT", "/"+w.prefix+"cities-v1/_settings", `{"index.blocks.write":null}`, nil)
 	})
 
-	alias := fmt.Sprintf(`{"actions":[{"add":{"index":%q,"alias":%q%%s}}]}`, w.prefix+"cities-v1", w.prefix+"cities")
 	w.incident("an alias with a filter", func() {
-		w.ask("POST", "/_aliases", fmt.Sprintf(alias, `,"filter":{"term":{"_id":"1"}}`), nil)
-	}, panels(405)...)
-	w.fires("RiskdexAliasWrong", func() { w.ask("POST", "/_aliases", fmt.Sprintf(alias, ""), nil) })
+		w.ask("POST", "/_aliases", fmt.Sprintf(`{"actions":[{"add":{"index":%q,"alias":%q,"filter":{"term":{"_id":"1"}}}}]}`, w.prefix+"cities-v1", w.prefix+"cities"), nil)
+	}, sign{405, "{{kind}}: alias_wrong"})
+	w.fires("RiskdexAliasWrong", func() { w.remedy(w.says(admin.TroubleAlias).Remedy) })
 
 	w.incident("that Elasticsearch is away", func() {
 		w.cut.Store(true)
@@ -92,6 +91,14 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 		}
 	}, panels(102)...)
 	w.fires("RiskdexDown", w.start)
+
+	w.incident("an address that leads to two clusters by turns", func() { w.another.Store(true) }, sign{405, "several_clusters"})
+	w.fires("RiskdexSeveralClusters", func() {
+		w.another.Store(false)
+		w.terminate()
+		w.passTurns()
+		w.start()
+	})
 
 	// The rebuild stands still for long enough to be scraped.
 	w.cutBulks.Store(true)
