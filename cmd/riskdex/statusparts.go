@@ -18,9 +18,9 @@ import (
 )
 
 // newSearcher returns a searcher that searches like an app.
-func newSearcher(indices *indices.Indices, every time.Duration, reg prometheus.Registerer, log *slog.Logger) *probe.Searcher {
+func newSearcher(x *indices.Indices, every time.Duration, reg prometheus.Registerer, log *slog.Logger) *probe.Searcher {
 	return probe.NewSearcher(func(ctx context.Context) error {
-		return indices.TrySearches(ctx, indices.Searched()...)
+		return x.TrySearches(ctx, x.Searched()...)
 	}, every, reg, log)
 }
 

@@ -28,7 +28,7 @@ type aliasBody struct {
 
 type templateBody struct {
 	IndexPatterns   []string  `json:"index_patterns"`
-	Priority        int       `json:"priority"`
+	Priority        int64     `json:"priority"`
 	AllowAutoCreate bool      `json:"allow_auto_create"`
 	Template        indexBody `json:"template"`
 }

@@ -18,10 +18,6 @@ import (
 	"riskdex/report"
 )
 
-// templatePriority is above what Elasticsearch and most tools give their own templates, so
-// that a template for "*" does not replace ours.
-const templatePriority = 500
-
 // Indices makes sure that the indices of a cluster exist as a Set defines them. It is safe
 // for concurrent use.
 //
