@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -40,14 +41,50 @@ type Parts struct {
 	// Stopping is closed when calls must not wait any longer, because riskdex stops. It may be nil.
 	Stopping <-chan struct{}
 
-	// MaxBody is the largest edited body in bytes.
+	// MaxBody is the largest edited body in bytes, and Memory, if not nil, bounds what bodies take.
 	MaxBody int64
+	Memory  Memory
 	Log     *slog.Logger
 }
 
+// Memory is the memory for bodies, for all parts of riskdex together.
+type Memory interface {
+	// Hold returns a context that carries memory, none at first, and a function that gives it back.
+	Hold(ctx context.Context) (context.Context, func())
+	// Need changes what ctx carries, and waits for it if need be.
+	Need(ctx context.Context, bytes int64) error
+}
+
+// hold returns a handler that passes calls to h with a context that carries memory.
+func (p Parts) hold(h http.Handler) http.Handler {
+	if p.Memory == nil {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, release := p.Memory.Hold(r.Context())
+		defer release()
+		h.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// need waits for the memory that a call takes.
+func (p Parts) need(ctx context.Context, bytes int64) error {
+	if p.Memory == nil {
+		return nil
+	}
+	return p.Memory.Need(ctx, bytes)
+}
+
+// What a body takes for each of its bytes, while it is read from the journal, shown, or edited.
+const (
+	readMemory = 2
+	showMemory = 12
+	editMemory = 4
+)
+
 // New returns the handler of the admin listener.
 func New(p Parts) http.Handler {
-	router := headAsGet(p.routes())
+	router := p.hold(headAsGet(p.routes()))
 	if p.Allow == nil {
 		return guarded(router, false)
 	}
@@ -79,10 +116,10 @@ func (p Parts) routes() *httprouter.Router {
 	}
 	a := &api{log: p.Log, maxBody: p.MaxBody, lookups: lookups{make(readLimit, mostLookups), p.Reads}}
 	if p.DeadLetters != nil {
-		a.register(router, (&deadLetters{p.DeadLetters, p.Receiver}).calls())
+		a.register(router, (&deadLetters{p.DeadLetters, p.Receiver, p}).calls())
 	}
 	if p.Refusals != nil {
-		a.register(router, (&refusals{p.Refusals, p.Receiver}).calls())
+		a.register(router, (&refusals{p.Refusals, p.Receiver, p}).calls())
 	}
 	if p.Rebuilder != nil {
 		a.register(router, (&rebuilds{p.Rebuilder, p.Status.Journal, p.Status.Process}).calls())

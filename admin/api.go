@@ -151,7 +151,14 @@ func (r *request) limit() (int, error) {
 }
 
 // editedBody reads the body of the request. An empty one is an error.
-func (r *request) editedBody() ([]byte, error) {
+func (r *request) editedBody(p Parts) ([]byte, error) {
+	size := r.ContentLength
+	if size < 0 {
+		size = p.MaxBody
+	}
+	if err := p.need(r.Context(), editMemory*min(size, p.MaxBody)); err != nil {
+		return nil, err
+	}
 	body, err := io.ReadAll(r.Body)
 	var tooLarge *http.MaxBytesError
 	switch {

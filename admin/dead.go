@@ -12,6 +12,7 @@ import (
 type deadLetters struct {
 	journal  DeadLetters
 	receiver Receiver
+	parts    Parts
 }
 
 func (d *deadLetters) calls() []call {
@@ -92,11 +93,11 @@ func (d *deadLetters) replace(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := r.editedBody()
+	body, err := r.editedBody(d.parts)
 	if err != nil {
 		return nil, err
 	}
-	change, err := d.receiver.Replacement(l.Key, body)
+	change, err := d.receiver.Replacement(r.Context(), l.Key, body)
 	if err != nil {
 		return nil, err
 	}

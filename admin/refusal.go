@@ -28,7 +28,7 @@ type Receiver interface {
 	// MayRetry returns how a refused delivery may be delivered again.
 	MayRetry(refusal report.Refusal) report.MayRetry
 	// Replacement makes a change of a document from an edited body.
-	Replacement(key report.Key, body []byte) (report.Change, error)
+	Replacement(ctx context.Context, key report.Key, body []byte) (report.Change, error)
 }
 
 // Refusal is a refused delivery, or a refused record of one, in an answer.

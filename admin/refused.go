@@ -12,6 +12,7 @@ import (
 type refusals struct {
 	journal  Refusals
 	receiver Receiver
+	parts    Parts
 }
 
 func (f *refusals) calls() []call {
@@ -84,7 +85,7 @@ func (f *refusals) replace(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := r.editedBody()
+	body, err := r.editedBody(f.parts)
 	if err != nil {
 		return nil, err
 	}

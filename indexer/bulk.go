@@ -16,13 +16,14 @@ const shardTimeout = 20 * time.Second
 // bulk sends the documents of changes of one kind to an index, in one request. It returns the
 // answer to each, in order. An error is about the bulk as a whole.
 func (x *Indexer) bulk(ctx context.Context, to string, batch []prepared) (items []elastic.Answer, err error) {
-	size := 0
-	for _, p := range batch {
-		size += len(p.lines)
-	}
-	body := make([]byte, 0, size)
-	for _, p := range batch {
-		body = append(body, p.lines...)
+	var body []byte
+	if len(batch) == 1 { // it may be large
+		body = batch[0].lines
+	} else {
+		body = make([]byte, 0, lines(batch))
+		for _, p := range batch {
+			body = append(body, p.lines...)
+		}
 	}
 	_, err = x.client.Ask(ctx, esapi.BulkRequest{
 		Index: to, Body: bytes.NewReader(body), Timeout: shardTimeout, FilterPath: elastic.BulkFilter,
@@ -31,6 +32,13 @@ func (x *Indexer) bulk(ctx context.Context, to string, batch []prepared) (items 
 		return err
 	})
 	return items, err
+}
+
+func lines(batch []prepared) (size int) {
+	for _, p := range batch {
+		size += len(p.lines)
+	}
+	return size
 }
 
 func sent(batch []prepared) []elastic.Sent {

@@ -21,8 +21,8 @@ type Config struct {
 	// MaxBody is the largest body in bytes, after decompression.
 	MaxBody int64
 
-	// BodyMemory is the memory for the bodies of all requests together, in bytes; the first
-	// 16 KiB of each request do not count. It is at least twice MaxBody; 0 means the default.
+	// BodyMemory is the memory for all bodies together, in bytes; the first 16 KiB of each request
+	// do not count. It is at least twice MaxBody; 0 means what the process may take (body.DefaultSize).
 	BodyMemory int64
 
 	// IDs are the JSON pointers to the id of a record, by kind, in the order in which they are
@@ -65,8 +65,7 @@ type Config struct {
 // comparable feeds have them.
 func DefaultConfig() Config {
 	return Config{
-		MaxBody:    64 << 20,
-		BodyMemory: 256 << 20,
+		MaxBody: 64 << 20,
 	}
 }
 

@@ -98,7 +98,7 @@ func FuzzEditedBody(f *testing.F) {
 	r := &Receiver{parser: bodyParser{report.Cities: s}}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		key := report.Key{Kind: report.Cities, ID: "1"}
-		change, err := r.Replacement(key, body)
+		change, err := r.Replacement(t.Context(), key, body)
 		if err == nil && (change.Key != key || jsonscan.Check(change.Body) != nil || jsonscan.FirstByte(change.Body) == 'n') {
 			t.Errorf("%q becomes %+v", body, change)
 		}

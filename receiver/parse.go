@@ -65,7 +65,7 @@ const (
 	recordsAtOnce = 64  // records for which memory is reserved at a time
 )
 
-// unbounded is the grow of bodies from an operator, which come one at a time.
+// unbounded is the grow of a command, which reads one body at a time.
 func unbounded(int64) error { return nil }
 
 // maxRecords bounds the records of one payload, each of which takes memory and a row beside
@@ -134,8 +134,8 @@ func (p bodyParser) document(c call, body []byte) (contents, *problem) {
 }
 
 // record returns the change that the PUT of a body would make. The error is a *RefusedError.
-func (p bodyParser) record(key report.Key, body []byte) (report.Change, error) {
-	in, wrong := p.parse(call{kind: key.Kind, method: http.MethodPut, pathID: string(key.ID)}, body, unbounded)
+func (p bodyParser) record(key report.Key, body []byte, grow func(int64) error) (report.Change, error) {
+	in, wrong := p.parse(call{kind: key.Kind, method: http.MethodPut, pathID: string(key.ID)}, body, grow)
 	if wrong != nil {
 		return report.Change{}, &RefusedError{wrong.Reason, wrong.Detail}
 	}

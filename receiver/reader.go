@@ -34,7 +34,7 @@ func (r *Reader) Records(kind report.Kind, body []byte) (changes []report.Change
 
 // Record returns the change that the PUT of a body would make. The error is a *RefusedError.
 func (r *Reader) Record(key report.Key, body []byte) (report.Change, error) {
-	return r.parser.record(key, body)
+	return r.parser.record(key, body, unbounded)
 }
 
 // NoID reports whether a body was refused because it is not known where the ids of its records

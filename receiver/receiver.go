@@ -66,7 +66,7 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 		return nil, fmt.Errorf("the largest body is %d bytes: it must be more than 0", cfg.MaxBody)
 	}
 	if cfg.BodyMemory == 0 {
-		cfg.BodyMemory = max(DefaultConfig().BodyMemory, 2*cfg.MaxBody)
+		cfg.BodyMemory = max(body.DefaultSize(), 2*cfg.MaxBody)
 	}
 	if cfg.BodyMemory < 2*cfg.MaxBody {
 		return nil, fmt.Errorf("the memory for bodies is %d bytes: the largest body, of %d, must fit twice, as it is sent and decompressed", cfg.BodyMemory, cfg.MaxBody)
@@ -125,6 +125,9 @@ func newBodyParser(cfg Config) (bodyParser, error) {
 	}
 	return parser, nil
 }
+
+// Memory returns the budget for bodies, from which everything that holds one takes.
+func (r *Receiver) Memory() *body.Budget { return r.budget }
 
 // ServeHTTP answers one delivery, or a health check.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {

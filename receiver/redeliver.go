@@ -45,8 +45,12 @@ func (r *Receiver) Redeliver(ctx context.Context, refusal report.Refusal, edited
 		}
 		body = refusal.Body
 	}
-	in, p := r.parser.parse(call{kind: refusal.Kind, method: refusal.Method, pathID: refusal.ID}, body, unbounded)
+	grow, shrink := r.growing(ctx)
+	defer shrink()
+	in, p := r.parser.parse(call{kind: refusal.Kind, method: refusal.Method, pathID: refusal.ID}, body, grow)
 	switch {
+	case p != nil && p.Reason == reasonBusy:
+		return nil, errBusy
 	case p != nil:
 		return nil, &RefusedError{p.Reason, p.Detail}
 	case in.refused.total > 0:
@@ -104,10 +108,33 @@ func (r *Receiver) MayRetry(refusal report.Refusal) report.MayRetry {
 	return report.RetryAsIs
 }
 
+// growing returns the grow of a body from an operator, of the memory that ctx carries, and a function
+// that gives it back.
+func (r *Receiver) growing(ctx context.Context) (grow func(int64) error, shrink func()) {
+	var own int64
+	return func(bytes int64) error {
+			err := r.budget.Grow(ctx, bytes)
+			if err == nil {
+				own += bytes
+			}
+			return err
+		}, func() {
+			_ = r.budget.Grow(ctx, -own)
+		}
+}
+
+// errBusy is why an operator's body is not accepted while others have the memory.
+var errBusy = errors.New("too many large bodies at once; try again later")
+
 // Replacement returns the change that a PUT of body to the document's path would make, or a
 // *RefusedError.
-func (r *Receiver) Replacement(key report.Key, body []byte) (report.Change, error) {
-	change, err := r.parser.record(key, body)
+func (r *Receiver) Replacement(ctx context.Context, key report.Key, body []byte) (report.Change, error) {
+	grow, shrink := r.growing(ctx)
+	defer shrink()
+	change, err := r.parser.record(key, body, grow)
+	if refused, ok := errors.AsType[*RefusedError](err); ok && refused.Reason == reasonBusy {
+		err = errBusy
+	}
 	change.OwnID = "" // the document is certain
 	return change, err
 }

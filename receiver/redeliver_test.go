@@ -171,12 +171,12 @@ func TestMayRetryIsWhatRedeliverDoes(t *testing.T) {
 func TestReplacementIsForItsDocument(t *testing.T) {
 	r := receiverOn(t, &recorder{})
 	key := report.Key{Kind: report.Cities, ID: "LON"}
-	c, err := r.Replacement(key, []byte(` {"city":{"id":130,"code":"LON"}} `))
+	c, err := r.Replacement(t.Context(), key, []byte(` {"city":{"id":130,"code":"LON"}} `))
 	if err != nil || c.Key != key || c.Op != report.Index || c.Code != "LON" || c.OwnID != "" || string(c.Body) != `{"id":130,"code":"LON"}` {
 		t.Errorf("Replacement returned %+v, %v; want a change for the document", c, err)
 	}
 	for _, wrong := range []string{``, `{`, `null`, `{"city":null}`, `{"a":1,"a":1}`} {
-		if _, err := r.Replacement(key, []byte(wrong)); err == nil {
+		if _, err := r.Replacement(t.Context(), key, []byte(wrong)); err == nil {
 			t.Errorf("%q was accepted", wrong)
 		}
 	}

@@ -91,6 +91,12 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 	w.indices = &indices.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Lineage: w.journal.Lineage(), Log: log}
 	indexing := c.indexerConfig()
 	indexing.Tracer, cfg.Tracer = tracer, tracer
+	cfg.Observe, cfg.Ready = w.last.Note, w.canAccept
+	cfg.Await = visible.New(w.journal, w.client, w.indices.Alias).Wait
+	if w.receiver, err = receiver.New(cfg, w.journal, time.Now, w.registry, log); err != nil {
+		return nil, err
+	}
+	indexing.Memory = w.receiver.Memory()
 	if w.indexer, err = indexer.New(indexing, w.journal, w.set, w.indices, w.client, w.registry, log); err != nil {
 		return nil, err
 	}
@@ -100,11 +106,6 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 		if w.prober, err = probe.New(c.probeConfig(), w.journal, w.indices, w.client, w.registry, log); err != nil {
 			return nil, err
 		}
-	}
-	cfg.Observe, cfg.Ready = w.last.Note, w.canAccept
-	cfg.Await = visible.New(w.journal, w.client, w.indices.Alias).Wait
-	if w.receiver, err = receiver.New(cfg, w.journal, time.Now, w.registry, log); err != nil {
-		return nil, err
 	}
 	return w, nil
 }

@@ -27,6 +27,7 @@ import (
 	"riskdex/internal/reread"
 	"riskdex/internal/sanitize"
 	"riskdex/mappings/indices"
+	"riskdex/receiver/body"
 	"riskdex/report"
 )
 
@@ -106,7 +107,9 @@ func (s otherCluster) fillWith(ctx context.Context, served *adminClient, io stre
 		return fmt.Errorf("%s: %w", redacted(s.To), err)
 	}
 	registry := prometheus.NewRegistry()
-	f.indexer, err = indexer.New(indexer.DefaultConfig(), f.journal, set, target, client, registry, log)
+	indexing := indexer.DefaultConfig()
+	indexing.Memory = body.NewBudget(body.DefaultSize(), 0)
+	f.indexer, err = indexer.New(indexing, f.journal, set, target, client, registry, log)
 	if err != nil {
 		return err
 	}

@@ -199,6 +199,6 @@ func (followedJournal) Redeliver(context.Context, report.Refusal, []byte) ([]rep
 func (followedJournal) MayRetry(report.Refusal) (may report.MayRetry) { return may }
 
 // Replacement implements admin.Receiver.
-func (followedJournal) Replacement(report.Key, []byte) (report.Change, error) {
+func (followedJournal) Replacement(context.Context, report.Key, []byte) (report.Change, error) {
 	return report.Change{}, errFollows
 }

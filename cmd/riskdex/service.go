@@ -97,7 +97,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *l
 			BackupEvery: c.backupEvery(), Log: lines.State, Certificate: certificateIn(w.secured),
 			Process: journal.ProcessName(), Line: j.Lineage(), SearchFails: searchFailsIn(w.searcher), Lacking: w.coverage.Lacking, Missing: w.coverage.Missing, Taken: w.coverage.Taken, Probe: probeIn(w.prober, w.indices),
 		},
-		Allow: allow, MaxBody: w.maxBody, Log: log,
+		Allow: allow, MaxBody: w.maxBody, Memory: w.receiver.Memory(), Log: log,
 	})
 	if s.admin, err = c.listenForAdmin(ctx, c.AdminListen, c.guardAdmin, administration, files, log); err != nil {
 		return nil, err

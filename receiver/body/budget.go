@@ -26,7 +26,8 @@ const (
 	evictEvery = time.Second
 )
 
-// Budget bounds the memory of the bodies of all requests together, including what is made of them.
+// Budget bounds the memory of all bodies together, including what is made of them: those of requests, and
+// those that others hold ([Budget.Hold]).
 // A request that needs more than is free waits. Three rules end that wait:
 //
 //   - The oldest request always gets what the largest body needs, so it ends, even over a bad
@@ -58,6 +59,8 @@ type reservation struct {
 	of        *Budget
 	interrupt func() // ends a read of the body under way; called by any goroutine, until release
 	allowance int64  // what is left of smallBody
+
+	done <-chan struct{} // ends a wait for memory; may be nil
 
 	waited time.Duration // for memory, in all
 
@@ -99,6 +102,8 @@ func (c *reservation) grow(bytes int64) error {
 		case <-evict.C:
 			c.of.evictStalled(time.Now())
 		case <-timeout.C:
+			return ErrBusy
+		case <-c.done:
 			return ErrBusy
 		}
 	}
