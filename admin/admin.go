@@ -27,8 +27,9 @@ type Parts struct {
 	Histories   Histories // needs Documents and Status
 	Records     Records
 	Changes     Changes
-	Reads       *ReadMetrics // needed by Records, Changes, Documents and Histories
-	JournalInfo JournalInfo  // nothing is served about the journal if its Name is empty
+	Compared    <-chan struct{} // closed once Changes were compared with what the indices remember
+	Reads       *ReadMetrics    // needed by Records, Changes, Documents and Histories
+	JournalInfo JournalInfo     // nothing is served about the journal if its Name is empty
 
 	// Status is for the status page and the API's status.
 	Status StatusParts
@@ -136,7 +137,7 @@ func (p Parts) routes() *httprouter.Router {
 		router.Handler(http.MethodGet, "/api/export", newExports(p.Records, p.Reads, p.Log))
 	}
 	if p.Changes != nil {
-		router.Handler(http.MethodGet, "/api/changes", newFeeds(p.Changes, p.Reads, p.Stopping, p.Log))
+		router.Handler(http.MethodGet, "/api/changes", newFeeds(p.Changes, p.Compared, p.Reads, p.Stopping, p.Log))
 	}
 	if p.Losses != nil {
 		a.register(router, (&losses{p.Losses}).calls())

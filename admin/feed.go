@@ -45,17 +45,18 @@ const (
 
 // feeds answers the call for changes.
 type feeds struct {
-	journal Changes
-	metrics *ReadMetrics
-	log     *slog.Logger
-	ends    <-chan struct{} // closed when calls must wait no longer
-	polls   readLimit       // of calls that wait
-	reads   readLimit       // of pages that are read
-	pages   readLimit       // of pages in memory
+	journal  Changes
+	compared <-chan struct{} // closed once the journal may be told
+	metrics  *ReadMetrics
+	log      *slog.Logger
+	ends     <-chan struct{} // closed when calls must wait no longer
+	polls    readLimit       // of calls that wait
+	reads    readLimit       // of pages that are read
+	pages    readLimit       // of pages in memory
 }
 
-func newFeeds(journal Changes, metrics *ReadMetrics, ends <-chan struct{}, log *slog.Logger) *feeds {
-	return &feeds{journal, metrics, log, ends, make(readLimit, feedPolls), make(readLimit, feedReads), make(readLimit, feedPages)}
+func newFeeds(journal Changes, compared <-chan struct{}, metrics *ReadMetrics, ends <-chan struct{}, log *slog.Logger) *feeds {
+	return &feeds{journal, compared, metrics, log, ends, make(readLimit, feedPolls), make(readLimit, feedReads), make(readLimit, feedPages)}
 }
 
 func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -162,7 +163,7 @@ func (f *feeds) read(ctx context.Context, after report.Cursor, limit int) (p fee
 		return p, err
 	}
 	defer f.reads.free()
-	page, err := f.journal.Feed(ctx, after, limit, feedPageBytes)
+	page, err := f.feed(ctx, after, limit)
 	if errors.Is(err, report.ErrLossOpen) {
 		return p, &Problem{Status: http.StatusServiceUnavailable, Reason: ReasonLossOpen, Detail: "The feed does not begin: " + report.ErrLossOpen.Error() + "."}
 	}
@@ -181,6 +182,30 @@ func (f *feeds) read(ctx context.Context, after report.Cursor, limit int) (p fee
 	p.empty = len(page.Changes) == 0 && !page.More
 	return p, nil
 }
+
+// feed reads changes of the journal. In the first moments after a start, it waits until they were
+// compared with the indices: a journal that was set back may lack what the feed has told. A cursor
+// that is ahead of it needs no comparison.
+func (f *feeds) feed(ctx context.Context, after report.Cursor, limit int) (report.FeedPage, error) {
+	select {
+	case <-f.compared:
+	default:
+		if page, err := f.journal.Feed(ctx, after, limit, feedPageBytes); err != nil {
+			return page, err
+		}
+		select {
+		case <-f.compared:
+		case <-f.ends:
+			return report.FeedPage{}, errNotCompared
+		case <-ctx.Done():
+			return report.FeedPage{}, errNotCompared
+		}
+	}
+	return f.journal.Feed(ctx, after, limit, feedPageBytes)
+}
+
+var errNotCompared = &Problem{Status: http.StatusServiceUnavailable,
+	Detail: "riskdex has just started, and has not compared the journal with the indices yet: one that was set back may lack what the feed has told. Try again later."}
 
 // cursor returns where the feed is to go on. kind may name several, separated by commas, and
 // has to be that of the cursor.

@@ -39,7 +39,9 @@ func (w slowWriter) Write(p []byte) (int, error) {
 func TestSlowClientsBoundPagesInMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		journal := endlessChanges{make(chan struct{}, 2*feedPages)}
-		f := newFeeds(journal, NewReadMetrics(prometheus.NewRegistry()), nil, slog.New(slog.DiscardHandler))
+		compared := make(chan struct{})
+		close(compared)
+		f := newFeeds(journal, compared, NewReadMetrics(prometheus.NewRegistry()), nil, slog.New(slog.DiscardHandler))
 		takes := make(chan struct{})
 		get := func(w http.ResponseWriter) {
 			f.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/changes", nil))

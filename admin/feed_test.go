@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -31,18 +32,32 @@ type feed struct {
 	url     string
 	metrics *prometheus.Registry
 	stop    func()
+	compare func()
 }
 
 func openFeed(t *testing.T) *feed {
+	t.Helper()
+	f := openUncompared(t)
+	f.compare()
+	return f
+}
+
+// openUncompared is openFeed before the journal was compared with the indices.
+func openUncompared(t *testing.T) *feed {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{Log: log})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	stopping, reg := make(chan struct{}), prometheus.NewRegistry()
-	server := httptest.NewServer(admin.New(admin.Parts{Changes: j, Reads: admin.NewReadMetrics(reg), Stopping: stopping, Log: log}))
+	compared := make(chan struct{})
+	f := &feed{t: t, journal: j, metrics: reg, stop: sync.OnceFunc(func() { close(stopping) }), compare: sync.OnceFunc(func() { close(compared) })}
+	server := httptest.NewServer(admin.New(admin.Parts{
+		Changes: j, Compared: compared, Reads: admin.NewReadMetrics(reg), Stopping: stopping, Log: log,
+	}))
 	t.Cleanup(server.Close)
-	return &feed{t, j, server.URL, reg, sync.OnceFunc(func() { close(stopping) })}
+	f.url = server.URL
+	return f
 }
 
 func (f *feed) append(changes ...report.Change) {
@@ -133,6 +148,26 @@ func (f *feed) waiting(n float64) {
 	for f.metric("riskdex_feed_waiting") != n {
 		require.NoError(f.t, f.t.Context().Err())
 	}
+}
+
+// TestChangesOnceCompared: nobody knows before whether the journal has what it told. A cursor that is
+// ahead of it is certain all the same.
+func TestChangesOnceCompared(t *testing.T) {
+	f := openUncompared(t)
+	f.append(put(report.Cities, "130", "LON", "{}"))
+	page, err := f.journal.Feed(t.Context(), report.Cursor{Kinds: report.Kinds()}, 10, 1000)
+	require.NoError(t, err)
+	ahead := page.Next
+	ahead.Version += report.Version(time.Hour.Microseconds())
+	if status, _, detail := f.ask("after=" + ahead.String()); status != http.StatusGone {
+		t.Errorf("%d %s, want %d", status, detail, http.StatusGone)
+	}
+	f.stop() // nobody waits any more
+	if status, _, detail := f.ask(""); status != http.StatusServiceUnavailable {
+		t.Errorf("%d %s, want %d", status, detail, http.StatusServiceUnavailable)
+	}
+	f.compare()
+	f.items("", `"id":"130"`)
 }
 
 func TestWaitingForChanges(t *testing.T) {

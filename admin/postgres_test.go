@@ -31,8 +31,10 @@ func TestReadsWhileTheServerIsAway(t *testing.T) {
 	t.Cleanup(func() { _ = j.Close() })
 	rcv, err := receiver.New(receiver.DefaultConfig(), j, time.Now, reg, log)
 	require.NoError(t, err)
+	compared := make(chan struct{})
+	close(compared)
 	listener := httptest.NewServer(admin.New(admin.Parts{
-		Changes: j, Records: j, DeadLetters: j, Refusals: j, Receiver: rcv, Reads: admin.NewReadMetrics(reg), Log: log,
+		Changes: j, Compared: compared, Records: j, DeadLetters: j, Refusals: j, Receiver: rcv, Reads: admin.NewReadMetrics(reg), Log: log,
 	}))
 	t.Cleanup(listener.Close)
 	stamps, err := j.Append(t.Context(), report.Delivery{Changes: []report.Change{

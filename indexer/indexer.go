@@ -211,6 +211,7 @@ func New(cfg Config, journal Journal, documents Documents, indices Indices, clie
 		commands: newCommands(), status: newStatusRegistry(), warned: loglimit.Limiter{Every: warnEvery},
 	}
 	x.failing = x.newFailing()
+	x.compared.tried, x.compared.once = map[report.Kind]bool{}, make(chan struct{})
 	return x, nil
 }
 

@@ -18,6 +18,8 @@ type compared struct {
 	one   sync.Mutex // held while indices are compared: lanes start together, and need it once
 	mu    sync.Mutex
 	kinds map[report.Kind]bool
+	tried map[report.Kind]bool // whose first check has ended, also without an answer of the cluster
+	once  chan struct{}        // closed once every kind is
 }
 
 func (c *compared) has(kind report.Kind) bool {
@@ -33,6 +35,25 @@ func (c *compared) set(kind report.Kind, is bool) {
 		c.kinds = map[report.Kind]bool{}
 	}
 	c.kinds[kind] = is
+}
+
+// Compared returns a channel that is closed once the journal was compared with each index since the
+// start, or that was tried in vain: a cluster that is away for long, or for good, has nothing to say.
+// Before that, the journal may lack what it had told.
+func (x *Indexer) Compared() <-chan struct{} { return x.compared.once }
+
+// triedToCompare notes that the first check of a kind has ended.
+func (x *Indexer) triedToCompare(kind report.Kind) {
+	c := &x.compared
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tried[kind] {
+		return
+	}
+	c.tried[kind] = true
+	if len(c.tried) == len(x.cfg.kinds()) {
+		close(c.once)
+	}
 }
 
 // compareIndices compares the indices that were not compared yet, and returns why that of kind

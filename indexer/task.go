@@ -71,6 +71,11 @@ func (x *Indexer) perform(ctx context.Context, t task, tell progress) (out outco
 		return out
 	}
 	if t.check {
+		defer func() {
+			if out.trouble == nil || out.trouble.reason != reasonStarting {
+				x.triedToCompare(t.kind)
+			}
+		}()
 		// While another process has locked the kind, its index is neither checked nor repaired.
 		if _, err := x.journal.Claim(ctx, t.kind, 0, x.cfg.BulkBytes); err != nil {
 			return x.cannotClaim(ctx, t.kind, err)
