@@ -84,7 +84,7 @@ func (s *transferSource) Head(ctx context.Context) (h transfer.Head, err error) 
 	if h.Line, err = readLineage(ctx, s.tx); err != nil {
 		return h, err
 	}
-	rows, err := s.tx.Query(ctx, commit.LossNotesQuery)
+	rows, err := s.tx.Query(ctx, commit.NotesQuery)
 	if err != nil {
 		return h, err
 	}

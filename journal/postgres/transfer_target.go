@@ -151,10 +151,12 @@ func (t *transferTarget) copyFrom(ctx context.Context, table, columns string, ro
 func (t *transferTarget) writeHead(ctx context.Context, head transfer.Head) error {
 	b := &pgx.Batch{}
 	b.Queue("UPDATE ids SET value = $1 WHERE name = 'line'", head.Line)
-	b.Queue("DELETE FROM loss") // of a riskdex that was on it for a moment
+	// A riskdex may have been on it for a moment.
+	b.Queue("DELETE FROM loss")
 	if head.Loss.Until > 0 {
 		b.Queue(commit.KeepLoss, int64(head.Loss.Since), int64(head.Loss.Until), head.Loss.NoticedAt)
 	}
+	b.Queue(commit.DropNotes)
 	for name, value := range head.Notes {
 		b.Queue(commit.KeepNote, name, value)
 	}

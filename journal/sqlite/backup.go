@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"riskdex/report"
 )
@@ -51,7 +52,7 @@ func (b *backup) run(ctx context.Context) (err error) {
 	if err := checkIsFile(b.from); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(b.to), filepath.Base(b.to)+".partial-*")
+	f, err := createPartial(b.to)
 	if err != nil {
 		return err
 	}
@@ -111,6 +112,24 @@ func (b *backup) copy(ctx context.Context) error {
 		err = source.copyTo(ctx, b.partial, b.progress)
 	}
 	return errors.Join(err, source.close())
+}
+
+// createPartial creates the file that becomes the copy to, and removes what is left of attempts that
+// were killed. One that still runs fails then, as the later of two would.
+func createPartial(to string) (*os.File, error) {
+	folder, prefix := filepath.Dir(to), filepath.Base(to)+".partial-"
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), prefix) {
+			if err := remove(filepath.Join(folder, f.Name())); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return os.CreateTemp(folder, prefix+"*")
 }
 
 // nameFile renames the durable file partial to the name to. It uses a hard link, which cannot

@@ -112,14 +112,14 @@ func (s *transferSource) Head(ctx context.Context) (h transfer.Head, err error) 
 		return h, fmt.Errorf("read what it lacks: %w", restoreHint(nonsense(err)))
 	}
 	h.Notes = map[string]string{}
-	rows, err := s.conn.QueryContext(ctx, commit.LossNotesQuery)
+	rows, err := s.conn.QueryContext(ctx, commit.NotesQuery)
 	if err := forRows(rows, err, func(scan func(...any) error) error {
 		var name, value string
 		err := scan(&name, &value)
 		h.Notes[name] = value
 		return err
 	}); err != nil {
-		return h, fmt.Errorf("read which losses were acknowledged: %w", restoreHint(nonsense(err)))
+		return h, fmt.Errorf("read its notes: %w", restoreHint(nonsense(err)))
 	}
 	if lost := whatIsLost(s.noted, h.Last, s.withoutWAL, time.Now()); lost.Until > 0 {
 		h.Loss, h.Last = h.Loss.Join(lost), lost.Until

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
 	"path/filepath"
 
 	"riskdex/journal/internal/commit"
@@ -34,7 +33,7 @@ func openTransferTarget(ctx context.Context, to string) (transfer.Target, error)
 	if err := makeDir(filepath.Dir(to)); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".partial-*")
+	f, err := createPartial(to)
 	if err != nil {
 		return nil, err
 	}

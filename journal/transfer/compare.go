@@ -153,8 +153,11 @@ func (c *copied) compare(had *copied) error {
 	if c.head.Line != had.head.Line {
 		differ = append(differ, "it has another line")
 	}
-	if c.head.Loss != had.head.Loss || !maps.Equal(c.head.Notes, had.head.Notes) {
+	if c.head.Loss != had.head.Loss {
 		differ = append(differ, "it says something else of what is lost")
+	}
+	if !maps.Equal(c.head.Notes, had.head.Notes) {
+		differ = append(differ, "it has other notes")
 	}
 	// Tables that were there before may have given out higher ones.
 	if c.head.Last < had.head.Last || c.head.LastRefusal < had.head.LastRefusal {

@@ -122,6 +122,9 @@ func fillAll(t *testing.T, j journal.Journal) {
 			t.Fatal(n, err)
 		}
 	}
+	for name, value := range map[string]string{report.PlaceNote(report.Cities): "here", report.RebuildFailedNote(report.Cities): "1 failed", "a later one": "x"} {
+		must(1, j.Note(t.Context(), name, value))
+	}
 	for _, id := range oddIDs {
 		f.put(report.Advisories, id, `{"id":"`+strings.Repeat("x", 3000)+`"}`)
 	}
@@ -204,6 +207,7 @@ func everything(t *testing.T, name string) map[string]any {
 	note("totals", stats.Kinds, err)
 	note("refused", stats.Refused, nil)
 	note("line", j.Lineage(), nil)
+	note("notes", stats.Notes, nil)
 	for _, k := range report.AllKinds() {
 		entries, err := j.Entries(ctx, k, "", 1000)
 		note("entries of "+string(k), entries, err)

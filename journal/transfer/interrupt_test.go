@@ -101,6 +101,9 @@ func TestHalfACopyIsNoJournal(t *testing.T) {
 	}
 	closeTest(t, j)
 	looked := false
+	for _, left := range []string{"copy.db.partial-1", "copy.db.partial-1-journal"} { // of a copy that was killed
+		committest.WriteFile(t, filepath.Join(dir, left), "half")
+	}
 	if _, err := copyJournal(t.Context(), from, filepath.Join(dir, "copy.db"), func(p transfer.Progress) {
 		if p.Checking || p.Done < 24 || p.Done == p.Total {
 			return

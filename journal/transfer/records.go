@@ -42,7 +42,7 @@ type Head struct {
 	Last        report.Version // the highest ever given out
 	LastRefusal int64          // the highest number ever given to one
 	Loss        commit.Loss
-	Notes       map[string]string // of losses that were acknowledged: they are no news in the copy
+	Notes       map[string]string
 }
 
 // Document is the row of a document.

@@ -60,9 +60,6 @@ const LostQuery = `SELECT coalesce((SELECT version FROM documents WHERE kind = $
 	AND NOT EXISTS (SELECT 1 FROM ids WHERE CASE WHEN name LIKE '` + NotePrefix + report.LossNotes + `%'
 		THEN CAST(value AS bigint) < $3 AND $3 <= CAST(substr(name, length('` + NotePrefix + report.LossNotes + `') + 1) AS bigint) ELSE false END)`
 
-// LossNotesQuery is the statement of both engines for the notes of losses that were acknowledged.
-const LossNotesQuery = `SELECT name, value FROM ids WHERE name LIKE '` + NotePrefix + report.LossNotes + `%'`
-
 // NewestQuery is the statement of both engines for the newest versions of a kind, the last first.
 const NewestQuery = `SELECT id, version FROM documents WHERE kind = $1 ORDER BY version DESC LIMIT $2`
 

@@ -5,9 +5,17 @@ import (
 	"fmt"
 )
 
-// NotePrefix begins the names of notes, which stand among the ids. A copy from one engine
-// to the other has only those of losses.
+// NotePrefix begins the names of notes, which stand among the ids.
 const NotePrefix = "note:"
+
+// isNote is the condition of a note among the ids.
+const isNote = ` FROM ids WHERE name LIKE '` + NotePrefix + `%'`
+
+// NotesQuery and DropNotes are the statements of both engines for all notes.
+const (
+	NotesQuery = `SELECT name, value` + isNote
+	DropNotes  = `DELETE` + isNote
+)
 
 // KeepNote is the statement of both engines that keeps a note.
 const KeepNote = `INSERT INTO ids VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`
