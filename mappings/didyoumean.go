@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/unicode/norm"
+	"riskdex/internal/letters"
 )
 
 // suggestion is a word of a search, with the words that it may stand for if an index does
@@ -41,14 +41,14 @@ func didYouMean(words []suggestion, hits []Hit) string {
 			return ""
 		}
 		for word := range strings.FieldsFuncSeq(hit.Title, notInWord) {
-			known[foldWord(word)] = true
+			known[letters.Fold(word)] = true
 		}
 	}
 	var likelier []string
 	changed := false
 	for _, word := range words {
 		text := word.Text
-		if len(word.Options) > 0 && !known[foldWord(text)] {
+		if len(word.Options) > 0 && !known[letters.Fold(text)] {
 			text, changed = word.Options[0].Text, true
 		}
 		likelier = append(likelier, text)
@@ -61,14 +61,4 @@ func didYouMean(words []suggestion, hits []Hit) string {
 
 func notInWord(c rune) bool {
 	return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.Is(unicode.Mn, c)
-}
-
-// foldWord returns a word in lower case without diacritics.
-func foldWord(word string) string {
-	return strings.ToLower(strings.Map(func(c rune) rune {
-		if unicode.Is(unicode.Mn, c) {
-			return -1
-		}
-		return c
-	}, norm.NFKD.String(word)))
 }

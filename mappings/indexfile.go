@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"riskdex/internal/letters"
 	"riskdex/internal/vocabulary"
 	"riskdex/mappings/language"
 	"riskdex/report"
@@ -33,6 +35,23 @@ func parseIndex(data []byte) (indexFile, error) {
 	case f.Mappings["_meta"] != nil:
 		return f, errors.New(`"mappings" has "_meta", which riskdex writes itself; remove it`)
 	}
+	return f, nil
+}
+
+// filled returns f with its placeholders replaced by the rules of threats.json and of letters. Those of
+// letters are one string, since a list of thousands makes the creation of an index take a second.
+func (f indexFile) filled(t *threatsFile) (indexFile, error) {
+	rules, err := json.Marshal(t.rules())
+	if err != nil {
+		return f, err
+	}
+	names, err := json.Marshal(t.names())
+	if err != nil {
+		return f, err
+	}
+	f.Settings = jsontext.Value(strings.NewReplacer(
+		`"{{threats}}"`, string(rules), `"{{threat_names}}"`, string(names), "{{letters}}", letters.Rules(),
+	).Replace(string(f.Settings)))
 	return f, nil
 }
 

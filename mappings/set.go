@@ -60,8 +60,8 @@ func LoadKnowing(folder fs.FS, from Gazetteer) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.index, err = s.index.withThreats(s.threats); err != nil {
-		return nil, fmt.Errorf("putting the words of threats.json into index.json: %w", err)
+	if s.index, err = s.index.filled(s.threats); err != nil {
+		return nil, fmt.Errorf("filling the placeholders of index.json: %w", err)
 	}
 	threats := newThreatWords(s.threats)
 	languages, err := s.index.languages()

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -149,23 +148,6 @@ func (f *threatsFile) names() []string {
 		all = append(all, strings.Join(slices.Compact(words), ", ")+" => "+name)
 	}
 	return all
-}
-
-// The placeholders in index.json for the rules of threats.json.
-const threatRules, threatNames = `"{{threats}}"`, `"{{threat_names}}"`
-
-// withThreats returns f with the rules in the settings.
-func (f indexFile) withThreats(t *threatsFile) (indexFile, error) {
-	settings := string(f.Settings)
-	for placeholder, rules := range map[string][]string{threatRules: t.rules(), threatNames: t.names()} {
-		text, err := json.Marshal(rules)
-		if err != nil {
-			return f, err
-		}
-		settings = strings.ReplaceAll(settings, placeholder, string(text))
-	}
-	f.Settings = jsontext.Value(settings)
-	return f, nil
 }
 
 // isStopWord reports whether a word is one of _english_, the stop words of Elasticsearch,

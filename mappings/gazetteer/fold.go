@@ -5,10 +5,12 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"riskdex/internal/letters"
 )
 
 // Plain returns a name as it is searched: letters with their marks composed, no
-// apostrophes, and one space in place of spaces, hyphens, commas, full stops and brackets.
+// apostrophes, and one space in place of spaces, dashes, commas, full stops and brackets.
 func Plain(name string) string {
 	if isPlain(name) {
 		return name
@@ -44,8 +46,8 @@ func isPlain(name string) bool {
 	return wordBefore && norm.NFC.IsNormalString(name)
 }
 
-// Fold returns a name in the form in which names are compared: as Plain returns it, in
-// lower case, without the marks of Latin, Greek and Cyrillic letters.
+// Fold returns a name in the form in which names are compared: as Plain returns it, with the
+// letters that are the same to somebody who searches folded to one.
 func Fold(name string) string {
 	var space [64]byte
 	folded, ok := appendFoldedASCII(space[:0], name)
@@ -88,7 +90,7 @@ func appendFoldedASCII(dst []byte, name string) (folded []byte, ok bool) {
 }
 
 // folder folds names one after the other, reusing its memory.
-type folder struct{ decomposed, folded []byte }
+type folder struct{ composed, folded []byte }
 
 // fold is Fold. Its result is valid until the next call.
 func (f *folder) fold(name string) []byte {
@@ -96,14 +98,11 @@ func (f *folder) fold(name string) []byte {
 	if f.folded, ok = appendFoldedASCII(f.folded[:0], name); ok {
 		return f.folded
 	}
-	f.decomposed = norm.NFD.AppendString(f.decomposed[:0], name)
+	f.composed = norm.NFC.AppendString(f.composed[:0], name)
 	dst, space := f.folded[:0], false
-	for rest := f.decomposed; len(rest) > 0; {
+	for rest := f.composed; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
 		rest = rest[size:]
-		if r >= 0x300 && r <= 0x36f {
-			continue
-		}
 		switch kindOf(r) {
 		case nothing:
 			continue
@@ -114,11 +113,10 @@ func (f *folder) fold(name string) []byte {
 		if space {
 			dst, space = append(dst, ' '), false
 		}
-		r = unicode.ToLower(r)
-		if letters := asciiOf(r); letters != "" {
-			dst = append(dst, letters...)
+		if r == '&' {
+			dst = append(dst, "and"...)
 		} else {
-			dst = utf8.AppendRune(dst, r)
+			dst = letters.Append(dst, r)
 		}
 	}
 	f.folded = dst
@@ -135,50 +133,18 @@ const (
 
 func kindOf(r rune) kind {
 	switch r {
-	case '\'', '`', '’', '‘', 'ʼ', 'ʻ', 'ʿ', 'ʾ', '′', '´', '＇':
+	case '\'', '`', '’', '‘', 'ʼ', 'ʻ', 'ʿ', 'ʾ', '′', '´', '＇', '׳':
 		return nothing
-	case ' ', '-', '‐', '‑', '–', ',', '.', '(', ')':
+	case ' ', ',', '.', '(', ')':
 		return separator
 	}
 	switch {
-	case r >= 'A' && r <= 'Z', r >= 'a' && r <= 'z', r > 0xff && (r < 0x1680 || r > 0x3000): // no spaces or controls
+	case r >= 'A' && r <= 'Z', r >= 'a' && r <= 'z':
 		return letter
-	case unicode.IsSpace(r):
+	case unicode.IsSpace(r), unicode.Is(unicode.Pd, r):
 		return separator
 	case unicode.IsControl(r):
 		return nothing
 	}
 	return letter
-}
-
-// asciiOf returns how ASCII spells a letter that is not one of ASCII with a mark, or "".
-func asciiOf(r rune) string {
-	if r < 0x80 && r != '&' {
-		return ""
-	}
-	switch r {
-	case 'ł':
-		return "l"
-	case 'ø':
-		return "o"
-	case 'đ', 'ð':
-		return "d"
-	case 'þ':
-		return "th"
-	case 'ß':
-		return "ss"
-	case 'æ':
-		return "ae"
-	case 'œ':
-		return "oe"
-	case 'ı':
-		return "i"
-	case 'ħ':
-		return "h"
-	case 'ŧ':
-		return "t"
-	case '&':
-		return "and"
-	}
-	return ""
 }

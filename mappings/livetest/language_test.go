@@ -17,7 +17,7 @@ func TestOwnLanguage(t *testing.T) {
 		{kind: report.Advisories, id: "zh-2", body: `{"title":"四川地震救援","body":"地面多次晃动,铁路部门已暂停列车运行。"}`},
 	})
 	for words, want := range map[string]string{
-		"plage fermée": "Les <em>plages</em> sont <em>fermées</em>", "meduse": "des <em>méduses</em>", "地铁": "上海<em>地铁</em>",
+		"plage fermée": "Les <em>plages</em> sont <em>fermées</em>", "meduse": "des <em>méduses</em>", "地铁": "上海<em>地铁</em>", "地鐵": "上海<em>地铁</em>",
 	} {
 		body, err := set.SearchBody(words, mappings.SearchOptions{})
 		result := ask(t, body, err)
