@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -13,8 +14,9 @@ import (
 
 // Verifier compares an index with the journal.
 type Verifier interface {
-	// Verify calls tell with its findings and its progress, from the goroutine that called it. If
-	// there is an error, the report has what was found until then. Verify ends soon after ctx.
+	// Verify calls tell with its findings, its progress and what it waits for, one at a time. If there
+	// is an error, the report has what was found until then. With report.ErrAway, other kinds cannot
+	// be compared either. Verify ends soon after ctx.
 	Verify(ctx context.Context, kind report.Kind, opt VerifyOptions, tell func(VerifyEvent)) (report.VerifyReport, error)
 }
 
@@ -29,6 +31,7 @@ type VerifyOptions struct {
 type VerifyEvent struct {
 	Progress *report.VerifyProgress `json:"progress,omitempty"`
 	Finding  *report.VerifyFinding  `json:"finding,omitempty"`
+	Waiting  *report.Waiting        `json:"waiting,omitempty"` // comes again every few seconds, and once it has ended
 	Report   *report.VerifyReport   `json:"report,omitempty"`
 }
 
@@ -64,7 +67,12 @@ func (v *verifications) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	stream := newEventStream(w, cancel)
+	var away error
 	for _, kind := range kinds {
+		if away != nil {
+			stream.tell(VerifyEvent{Report: &report.VerifyReport{Kind: kind, Error: fmt.Sprintf("%s is not compared: %v", kind, away)}})
+			continue
+		}
 		found, err := v.verifier.Verify(ctx, kind, opt, stream.tell)
 		if cause := context.Cause(ctx); cause != nil {
 			v.log.InfoContext(ctx, "verification given up: the client left", "kind", kind, "cause", cause)
@@ -73,6 +81,9 @@ func (v *verifications) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if err != nil { // go on with the other kinds
 			v.log.ErrorContext(ctx, "verification failed", "kind", kind, "error", err)
 			found.Error = err.Error()
+			if errors.Is(err, report.ErrAway) {
+				away = report.ErrAway
+			}
 		} else {
 			v.log.InfoContext(ctx, "verified", attributes(found, kind)...)
 		}

@@ -85,7 +85,7 @@ func (c *Client) Ask(ctx context.Context, request esapi.Request, rule Rule) ([]b
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the answer (status %d) broke off: %w", response.StatusCode, err)
+		return nil, c.unreachable(fmt.Errorf("the answer (status %d) broke off: %w", response.StatusCode, err))
 	case response.StatusCode != http.StatusOK:
 		return nil, NewResponseError(response.StatusCode, body)
 	case len(body) > maxAnswer:

@@ -47,6 +47,7 @@ type Connection struct {
 // brings a typed API of 850 packages that nothing here uses.
 type Client struct {
 	transport *elastictransport.Client
+	at        string  // without credentials
 	pool      *pool   // nil if the connections are not its own
 	anew      *Client // see Anew; nil if it is this one
 }
@@ -150,7 +151,7 @@ func newClient(c Connection, u *url.URL, transport http.RoundTripper) (*Client, 
 	if err != nil {
 		return nil, fmt.Errorf("make a client for Elasticsearch: %w", err)
 	}
-	return &Client{transport: client}, nil
+	return &Client{transport: client, at: u.Scheme + "://" + u.Host + u.Path}, nil
 }
 
 // Perform sends a request, whose URL has no host, and returns the response, whose body the
@@ -158,15 +159,37 @@ func newClient(c Connection, u *url.URL, transport http.RoundTripper) (*Client, 
 // [ErrNotElasticsearch].
 func (c *Client) Perform(req *http.Request) (*http.Response, error) {
 	res, err := c.transport.Perform(req)
-	if err != nil || res.StatusCode < 200 || res.StatusCode > 299 {
-		return res, err
+	if err != nil {
+		return nil, c.unreachable(err)
+	}
+	if res.StatusCode < 200 || res.StatusCode > 299 {
+		return res, nil
 	}
 	if res.Header.Get("X-Elastic-Product") != "Elasticsearch" {
 		res.Body.Close()
-		return nil, ErrNotElasticsearch
+		return nil, c.unreachable(ErrNotElasticsearch)
 	}
 	return res, nil
 }
+
+// Address returns the address of Elasticsearch, without credentials.
+func (c *Client) Address() string { return c.at }
+
+// UnreachableError is why there was no whole answer of Elasticsearch, with its address.
+type UnreachableError struct {
+	at  string
+	err error
+}
+
+func (c *Client) unreachable(err error) error {
+	if network, ok := err.(*net.OpError); ok { // which repeats the address
+		err = network.Err
+	}
+	return &UnreachableError{c.at, err}
+}
+
+func (e *UnreachableError) Error() string { return e.at + ": " + e.err.Error() }
+func (e *UnreachableError) Unwrap() error { return e.err }
 
 func (c Connection) checkCredentials(u *url.URL) error {
 	given := 0

@@ -48,7 +48,7 @@ func (j *judgement) taken() bool {
 const (
 	reasonVersion = errorTypeOutOfReach
 	reasonDied    = "elasticsearch_died"
-	reasonJournal = "journal"
+	reasonJournal = report.WaitsForJournal
 )
 
 // failureReasons returns all values of the label `reason` of the metrics.

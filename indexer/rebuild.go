@@ -70,6 +70,11 @@ func (x *Indexer) Rebuilds() []report.Rebuild {
 		if all[i].Phase == report.PhaseFilling {
 			x.measure(&all[i])
 		}
+		if !all[i].Active {
+			all[i].Waiting = nil
+		} else if all[i].Waiting == nil {
+			all[i].Waiting = x.status.waitingOf(all[i].Kind)
+		}
 	}
 	return all
 }

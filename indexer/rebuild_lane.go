@@ -78,6 +78,7 @@ func (l *lane) endStep(t task, out stepOutcome, now time.Time, cfg Config) {
 	} else {
 		l.kindLocked = true
 	}
+	r.noteWaiting(out.failed, now)
 	l.recheck = l.recheck || out.failed != nil && out.failed.reason == elastic.ReasonAnotherJournal
 	switch {
 	case out.lockedByOther:

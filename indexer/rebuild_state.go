@@ -5,6 +5,7 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -96,6 +97,21 @@ func (r *rebuild) begun(out stepOutcome, now time.Time, cfg Config) {
 	r.waitsItsTurn = true
 	r.retryAt = time.Time{}
 	r.backoff.Reset()
+}
+
+// noteWaiting notes why a step is to be taken again; failed is nil if it was taken.
+func (r *rebuild) noteWaiting(failed *judgement, now time.Time) {
+	before := r.status.Waiting
+	r.status.Waiting = nil
+	if failed == nil || failed.verdict != elastic.Retry {
+		return
+	}
+	w := report.Waiting{Kind: r.status.Kind, Index: r.status.NewIndex, Reason: failed.reason,
+		ErrorType: failed.answer.ErrorType, Detail: failed.answer.Detail, Since: now.UTC()}
+	if before != nil {
+		w.Since = before.Since
+	}
+	r.status.Waiting = &w
 }
 
 func (r *rebuild) haveMarked(out stepOutcome) {

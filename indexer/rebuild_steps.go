@@ -64,6 +64,9 @@ func (x *Indexer) performStep(parent context.Context, t task) (out stepOutcome) 
 	if err != nil {
 		j := judgeError(err)
 		j.answer.Detail = err.Error()
+		if _, ofElastic := errors.AsType[*elastic.UnreachableError](err); !ofElastic && j.reason == elastic.ReasonUnreachable {
+			j.reason = reasonJournal
+		}
 		out.failed = &j
 		if !out.lockedByOther && j.verdict == elastic.Retry && t.step != stepRemove && parent.Err() == nil {
 			x.log.Warn("rebuild: a step could not be taken; trying again until it can", "alias", x.indices.Alias(t.kind), "error", err)

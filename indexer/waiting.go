@@ -67,6 +67,16 @@ func (s *statusRegistry) setWaiting(kind report.Kind, index string, trouble *jud
 	}
 }
 
+// waitingOf returns why a lane waits, or nil.
+func (s *statusRegistry) waitingOf(kind report.Kind) *report.Waiting {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w, ok := s.waiting[kind]; ok {
+		return &w
+	}
+	return nil
+}
+
 func (s *statusRegistry) allWaiting() []report.Waiting {
 	s.mu.Lock()
 	defer s.mu.Unlock()

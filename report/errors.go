@@ -26,6 +26,9 @@ var ErrPlaceForgotten = errors.New("what was deleted since is no longer known")
 // ErrVerifying is returned if a verification of the same kind is already running.
 var ErrVerifying = errors.New("this kind is being verified already, by this process or another")
 
+// ErrAway is wrapped by the error of a verification that ended because Elasticsearch did not answer.
+var ErrAway = errors.New("Elasticsearch does not answer")
+
 // ErrKindLocked is returned to a process that asks for changes or the lock of a kind while another
 // process has that kind locked, or has had it locked in the meantime. What the caller knows
 // about the index may be out of date.

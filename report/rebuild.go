@@ -22,6 +22,8 @@ type Rebuild struct {
 	EndedAt   time.Time    `json:"ended_at,omitzero"`
 	// SecondsLeft is an estimate at the speed so far, or 0 if there is none.
 	SecondsLeft float64 `json:"seconds_left,omitempty"`
+	// Waiting says why it does not go on. It is nil while it does.
+	Waiting *Waiting `json:"waiting,omitempty"`
 }
 
 // RebuildPhase is a phase of a rebuild.

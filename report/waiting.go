@@ -12,7 +12,11 @@ type Waiting struct {
 	ErrorType string    `json:"error_type,omitempty"` // of Elasticsearch, if it said one
 	Detail    string    `json:"detail,omitempty"`     // what it said
 	Since     time.Time `json:"since"`
+	EndedAt   time.Time `json:"ended_at,omitzero"` // of one that a verification waited for; zero until then
 }
+
+// WaitsForJournal is the Reason where it is the journal that does not answer.
+const WaitsForJournal = "journal"
 
 // Lacking says that the journal does not know most of the documents in the index of a kind.
 type Lacking struct {

@@ -28,7 +28,8 @@ func (v adminVerifier) Verify(ctx context.Context, kind report.Kind, opt admin.V
 		Progress: func(p report.VerifyProgress) {
 			tell(admin.VerifyEvent{Progress: &p})
 		},
-		Found: func(f report.VerifyFinding) { tell(admin.VerifyEvent{Finding: &f}) },
+		Found:   func(f report.VerifyFinding) { tell(admin.VerifyEvent{Finding: &f}) },
+		Waiting: func(w report.Waiting) { tell(admin.VerifyEvent{Waiting: &w}) },
 	})
 	if err == nil || r.Wrong() > 0 {
 		noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)

@@ -5,8 +5,10 @@ import (
 	"io"
 	"time"
 
+	"riskdex/elastic"
 	"riskdex/internal/push"
 	"riskdex/internal/sanitize"
+	"riskdex/report"
 )
 
 // progress shows how far something is: on a terminal as one line that changes, elsewhere,
@@ -17,6 +19,8 @@ type progress struct {
 	now   func() time.Time
 	last  string
 	shown time.Time
+
+	awaited *report.Waiting // nil if nothing is
 }
 
 // plainEvery is the shortest time between two lines that are not on a terminal.
@@ -44,6 +48,47 @@ func (p *progress) show(line string) {
 func (p *progress) waiting(r push.Request, err error, wait time.Duration) {
 	p.clear()
 	fmt.Fprintf(p.out, "%s %s: %s; trying again in %s\n", r.Method, r.Path, sanitize.OneLine(err.Error()), wait.Round(100*time.Millisecond))
+}
+
+// awaits keeps a line that says what is waited for, and one once that has ended. Between these,
+// the caller shows with other progress how long it has lasted.
+func (p *progress) awaits(w *report.Waiting) {
+	before := p.awaited
+	p.awaited = w
+	switch {
+	case w != nil && before == nil:
+		p.clear()
+		fmt.Fprintf(p.out, "%s: %s\n", unanswered(w), sanitize.OneLine(w.Detail))
+	case w == nil && before != nil:
+		p.clear()
+		fmt.Fprintf(p.out, "%s again after %s: going on\n", answering(before), lasted(before))
+	}
+}
+
+// unanswered says what a waiting means, and answering that it has ended.
+func unanswered(w *report.Waiting) string {
+	switch w.Reason {
+	case elastic.ReasonUnreachable:
+		return "Elasticsearch does not answer"
+	case report.WaitsForJournal:
+		return "the journal does not answer"
+	}
+	return fmt.Sprintf("%s waits for Elasticsearch (%s)", w.Kind, w.Reason)
+}
+
+func answering(w *report.Waiting) string {
+	if w.Reason == report.WaitsForJournal {
+		return "the journal answers"
+	}
+	return "Elasticsearch answers"
+}
+
+func lasted(w *report.Waiting) string {
+	until := w.EndedAt
+	if until.IsZero() {
+		until = time.Now()
+	}
+	return max(0, until.Sub(w.Since)).Round(time.Second).String()
 }
 
 // clear removes the line, before something else is written or at the end.

@@ -65,6 +65,7 @@ func (w *rebuildWatch) look(list []report.Rebuild) {
 		known[r.Kind] = r
 	}
 	var lines []string
+	var waiting *report.Waiting
 	for _, kind := range report.Kinds() {
 		started, watched := w.started[kind]
 		r, there := known[kind]
@@ -72,13 +73,20 @@ func (w *rebuildWatch) look(list []report.Rebuild) {
 		case !watched:
 		case there && r.Active && r.StartedAt.Equal(started):
 			lines = append(lines, rebuildLine(r))
+			if waiting == nil {
+				waiting = r.Waiting
+			}
 		default:
 			delete(w.started, kind)
 			w.progress.clear()
+			if there && r.Done {
+				w.progress.awaits(nil)
+			}
 			w.ended(kind, r, there && r.StartedAt.Equal(started))
 		}
 	}
 	if len(lines) > 0 {
+		w.progress.awaits(waiting)
 		w.progress.show(strings.Join(lines, "; "))
 	}
 }
@@ -111,11 +119,18 @@ func because(reason string) string {
 }
 
 func rebuildLine(r report.Rebuild) string {
+	waits := ""
+	if r.Waiting != nil {
+		waits = ", has waited for " + lasted(r.Waiting)
+	}
 	if r.Phase != "filling" || r.Remaining < 0 {
-		return fmt.Sprintf("%s: %s", r.Kind, r.Phase)
+		return fmt.Sprintf("%s: %s%s", r.Kind, r.Phase, waits)
 	}
 	done := r.Total - r.Remaining
 	line := fmt.Sprintf("%s: %s of %s documents%s", r.Kind, humanize.Comma(int64(done)), humanize.Comma(int64(r.Total)), percent(int64(done), int64(r.Total)))
+	if r.Waiting != nil {
+		return line + waits
+	}
 	if r.SecondsLeft > 0 {
 		line += ", " + roughly(time.Duration(r.SecondsLeft*float64(time.Second))) + " left"
 	}

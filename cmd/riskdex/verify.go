@@ -20,7 +20,7 @@ type verifyCommand struct {
 	Kind          string `arg:"" optional:"" enum:",cities,advisories,special-reports" default:"" help:"Only this kind: cities, advisories or special-reports."`
 	Repair        bool   `name:"repair" help:"Send again what differs, and remove what the journal does not know."`
 	RemoveForeign bool   `name:"remove-foreign" help:"With --repair: also remove or overwrite what may come from another journal. Use it only if you are certain that this journal is the right one."`
-	JSON          bool   `name:"json" help:"Print one JSON object per finding, and one per kind at its end."`
+	JSON          bool   `name:"json" help:"Print one JSON object per finding, one per kind at its end, and {waiting: …} every few seconds while Elasticsearch or the journal does not answer."`
 }
 
 // Run verifies. The error is errNegative if something differs and was not repaired.
@@ -80,6 +80,8 @@ func (s *verifyScreen) read(body io.Reader, reports int) error {
 		switch {
 		case e.Progress != nil:
 			s.progress.show(verifyingLine(*e.Progress))
+		case e.Waiting != nil:
+			err = s.waiting(*e.Waiting)
 		case e.Finding != nil:
 			err = s.finding(*e.Finding)
 		case e.Report != nil:
@@ -103,6 +105,19 @@ func verifyingLine(p report.VerifyProgress) string {
 		doing = p.Phase
 	}
 	return fmt.Sprintf("%s: %s: %s%s, %d found", p.Kind, doing, humanize.Comma(int64(p.Done)), percent(int64(p.Done), int64(p.Total)), p.Found)
+}
+
+func (s *verifyScreen) waiting(w report.Waiting) error {
+	if w.EndedAt.IsZero() {
+		s.progress.awaits(&w)
+		s.progress.show(fmt.Sprintf("%s: has waited for %s", w.Kind, lasted(&w)))
+	} else {
+		s.progress.awaits(nil)
+	}
+	if s.command.JSON {
+		return s.lines.Encode(admin.VerifyEvent{Waiting: &w})
+	}
+	return nil
 }
 
 func (s *verifyScreen) finding(f report.VerifyFinding) error {

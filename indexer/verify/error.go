@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"riskdex/elastic"
+	"riskdex/report"
 )
 
 // Error says why an index could not be compared.
@@ -18,6 +19,11 @@ type Error struct {
 
 // reasonSnapshot means that the walk through an index has to start again.
 const reasonSnapshot = "snapshot_gone"
+
+// Is reports that Elasticsearch did not answer, if so.
+func (e *Error) Is(target error) bool {
+	return target == report.ErrAway && e.Reason == elastic.ReasonUnreachable
+}
 
 func (e *Error) Error() string {
 	what := e.advice()

@@ -12,7 +12,9 @@ import (
 func (r *verification) journalToIndex(ctx context.Context) error {
 	var after report.ID
 	next := func(ctx context.Context) ([]report.Entry, bool, error) {
+		wait := r.beginWait(report.WaitsForJournal)
 		entries, err := r.journal.Entries(ctx, r.kind, after, r.cfg.Page)
+		wait.end(err)
 		if err != nil {
 			return nil, false, fmt.Errorf("read the journal after %q: %w", after, err)
 		}

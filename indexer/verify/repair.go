@@ -19,7 +19,9 @@ func (r *verification) conclude(ctx context.Context, found []report.VerifyFindin
 	for _, f := range found {
 		r.report.count(f, r.cfg.MaxFindings)
 		if r.opt.Found != nil {
+			r.telling.Lock()
 			r.opt.Found(f)
+			r.telling.Unlock()
 		}
 	}
 	return err

@@ -12,7 +12,8 @@ import (
 
 // ask sends a request, and retries it after temporary failures.
 func (r *verification) ask(ctx context.Context, doing string, request func(context.Context) error) error {
-	return backoff.Retry(func() error {
+	wait := r.beginWait(elastic.ReasonUnreachable)
+	err := backoff.Retry(func() error {
 		err := request(ctx)
 		if err == nil {
 			return nil
@@ -20,14 +21,16 @@ func (r *verification) ask(ctx context.Context, doing string, request func(conte
 		if ctx.Err() != nil {
 			return backoff.Permanent(ctx.Err())
 		}
-		a := elastic.AnswerOf(err)
-		verdict, reason := elastic.Classify(a)
+		verdict, reason, a := elastic.ClassifyError(err)
 		failed := &Error{Index: r.alias, Doing: doing, Reason: reason, Detail: a.Detail, status: a.Status}
 		if verdict != elastic.Retry {
 			return backoff.Permanent(failed)
 		}
+		wait.failed(reason, a)
 		return failed
 	}, backoff.WithContext(r.newBackOff(r.cfg.RetryTimeout), ctx))
+	wait.end(err)
+	return err
 }
 
 // versions returns the state of documents in the index.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -45,6 +46,7 @@ type Config struct {
 	LongestBackoff time.Duration // roughly the longest wait
 	RetryTimeout   time.Duration // how long a request is retried after temporary failures
 	RepairWithin   time.Duration // how long a repair waits until a page of documents is right
+	TellEvery      time.Duration // how often to tell that a request or the journal is waited for
 }
 
 // DefaultConfig suits a small Elasticsearch with other work to do.
@@ -52,7 +54,7 @@ func DefaultConfig() Config {
 	return Config{
 		Page: 1000, MaxFindings: 1000,
 		FirstBackoff: 50 * time.Millisecond, LongestBackoff: 2 * time.Second,
-		RetryTimeout: 2 * time.Minute, RepairWithin: time.Minute,
+		RetryTimeout: 2 * time.Minute, RepairWithin: time.Minute, TellEvery: 2 * time.Second,
 	}
 }
 
@@ -60,7 +62,7 @@ func (c Config) validate() error {
 	if min(c.Page, c.MaxFindings) <= 0 {
 		return fmt.Errorf("the documents in a page and the findings kept must be more than 0, not %d and %d", c.Page, c.MaxFindings)
 	}
-	if min(c.FirstBackoff, c.LongestBackoff, c.RetryTimeout, c.RepairWithin) <= 0 {
+	if min(c.FirstBackoff, c.LongestBackoff, c.RetryTimeout, c.RepairWithin, c.TellEvery) <= 0 {
 		return errors.New("the times of a verification must be more than 0")
 	}
 	return nil
@@ -83,8 +85,8 @@ func New(cfg Config, journal Journal, aliases Aliases, client *elastic.Client) (
 	return &Verifier{cfg, journal, aliases, client}, nil
 }
 
-// Options says what a verification does besides comparing. The functions are called from the
-// goroutine of Verify, and may be nil.
+// Options says what a verification does besides comparing. Of the functions, which may be nil, one is
+// called at a time, and none after Verify.
 type Options struct {
 	// Repair repairs differences through the journal: missing and stale documents are sent
 	// again, foreign ones are overwritten or deleted. It needs a running Indexer on the
@@ -96,6 +98,7 @@ type Options struct {
 
 	Progress func(report.VerifyProgress) // after every page
 	Found    func(report.VerifyFinding)  // for every finding, including those that the report does not keep
+	Waiting  func(report.Waiting)        // now and then while there is no answer, and once there is
 }
 
 // Verify compares the version of every document in the index of kind with the journal. It
@@ -111,12 +114,14 @@ func (v *Verifier) Verify(ctx context.Context, kind report.Kind, opt Options) (R
 	if _, err := report.ParseKind(string(kind)); err != nil {
 		return Report{}, err
 	}
+	r := &verification{Verifier: v, kind: kind, alias: v.aliases.Alias(kind), opt: opt, report: Report{VerifyReport: report.VerifyReport{Kind: kind}}}
+	locking := r.beginWait(report.WaitsForJournal)
 	done, err := v.journal.LockVerify(ctx, kind)
+	locking.end(err)
 	if err != nil {
-		return Report{VerifyReport: report.VerifyReport{Kind: kind}}, err
+		return r.report, err
 	}
 	defer done()
-	r := &verification{Verifier: v, kind: kind, alias: v.aliases.Alias(kind), opt: opt, report: Report{VerifyReport: report.VerifyReport{Kind: kind}}}
 	err = r.checkSearched(ctx)
 	if err == nil {
 		err = r.journalToIndex(ctx)
@@ -140,18 +145,26 @@ type verification struct {
 	report Report
 	tired  bool // a page was not repaired in time: do not wait for later ones
 	waited bool // a repair waited since the next page was read
+
+	telling sync.Mutex      // held while a function of opt is called
+	waiting *report.Waiting // last told, if it has not ended; guarded by telling
+	told    time.Time       // guarded by telling
 }
 
 func (r *verification) progress(p report.VerifyProgress) {
 	if r.opt.Progress != nil {
 		p.Kind, p.Found = r.kind, r.report.Found()
+		r.telling.Lock()
+		defer r.telling.Unlock()
 		r.opt.Progress(p)
 	}
 }
 
 // lookup returns the journal's entries of ids, by id.
 func (r *verification) lookup(ctx context.Context, ids []report.ID) (map[report.ID]report.Entry, error) {
+	wait := r.beginWait(report.WaitsForJournal)
 	entries, err := r.journal.Lookup(ctx, r.kind, ids)
+	wait.end(err)
 	if err != nil {
 		return nil, fmt.Errorf("look %d documents up in the journal: %w", len(ids), err)
 	}
@@ -165,23 +178,11 @@ func (r *verification) lookup(ctx context.Context, ids []report.ID) (map[report.
 // checkSearched returns an error if another journal fills the index, or if apps search something
 // else. Nothing is then compared or repaired.
 func (r *verification) checkSearched(ctx context.Context) error {
-	return backoff.Retry(func() error {
-		asking, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
+	return r.ask(ctx, "the verification", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, elastic.RequestTimeout)
 		defer cancel()
-		err := r.aliases.CheckSearched(asking, r.kind)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return backoff.Permanent(ctx.Err())
-		}
-		verdict, reason, answer := elastic.ClassifyError(err)
-		failed := &Error{Index: r.alias, Doing: "the verification", Reason: reason, Detail: answer.Detail, status: answer.Status}
-		if verdict != elastic.Retry {
-			return backoff.Permanent(failed)
-		}
-		return failed
-	}, backoff.WithContext(r.newBackOff(r.cfg.RetryTimeout), ctx))
+		return r.aliases.CheckSearched(ctx, r.kind)
+	})
 }
 
 func (r *verification) newBackOff(within time.Duration) *backoff.ExponentialBackOff {

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+
+	"riskdex/admin"
+	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/networktest"
+	"riskdex/internal/require"
+	"riskdex/report"
+)
+
+// TestCommandsSayThatElasticsearchIsAway: verify and rebuild say that they wait, for what and why,
+// and when they go on. So they do where nothing is refused, and nothing answers.
+func TestCommandsSayThatElasticsearchIsAway(t *testing.T) {
+	t.Parallel()
+	network, through := networktest.New(t, elastictest.URL(t))
+	p := newProcess(t, through, "--probe-every", "0")
+	p.start()
+	p.indicesReady()
+	p.send("PUT", "/cities/1", cityBody(1, "x"))
+	p.drained()
+	says := func(r *running, text string) {
+		t.Helper()
+		eventually(t, "the command says "+text, func() bool { return strings.Contains(r.errs.String(), text) })
+	}
+
+	network.Cut()
+	away := "Elasticsearch does not answer: " + through + ": "
+	verifying, machine, rebuilding := p.begin("verify"), p.begin("verify", "advisories", "--json"), p.begin("rebuild", "cities")
+	for _, r := range []*running{verifying, machine, rebuilding} {
+		says(r, away)
+		says(r, "connection refused")
+	}
+	says(verifying, "cities: has waited for ")
+	says(rebuilding, "cities: starting, has waited for ")
+	eventually(t, "a program is told", func() bool {
+		return strings.Contains(machine.out.String(), `{"waiting":{"kind":"advisories","index":"`+p.prefix+`advisories","held":false,"reason":"unreachable"`)
+	})
+	leaving := p.begin("rebuild", "cities")
+	says(leaving, away)
+	require.NoError(t, leaving.cmd.Process.Signal(syscall.SIGINT))
+	if got := leaving.wait(); got.status != exitNegative || !strings.Contains(got.errs, "the rebuild goes on") {
+		t.Errorf("interrupted, the command says %+v", got)
+	}
+	network.Restore()
+	for _, r := range []*running{verifying, machine, rebuilding} {
+		got := r.wait()
+		if got.status != exitDone || !strings.Contains(got.errs, "Elasticsearch answers again after ") {
+			t.Errorf("once Elasticsearch is back, the command says %+v", got)
+		}
+	}
+
+	network.Swallow()
+	silent := p.begin("verify", "cities")
+	says(silent, "Elasticsearch does not answer: no answer yet")
+	network.Heal()
+	if got := silent.wait(); got.status != exitDone {
+		t.Errorf("once Elasticsearch is back, the command says %+v", got)
+	}
+}
+
+// givingUp is an admin.Verifier that finds Elasticsearch away.
+type givingUp struct{}
+
+func (givingUp) Verify(context.Context, report.Kind, admin.VerifyOptions, func(admin.VerifyEvent)) (report.VerifyReport, error) {
+	return report.VerifyReport{}, fmt.Errorf("%w: for 2 minutes", report.ErrAway)
+}
+
+// TestVerifyGivesUpOnce: that Elasticsearch is away keeps every kind from being compared, so it is
+// not waited for with each.
+func TestVerifyGivesUpOnce(t *testing.T) {
+	var log bytes.Buffer
+	server := httptest.NewServer(admin.New(admin.Parts{Verifier: givingUp{}, Log: slog.New(slog.NewTextHandler(&log, nil))}))
+	defer server.Close()
+	var out, errs bytes.Buffer
+	status := run(t.Context(), words("verify --admin "+server.URL), streams{&out, &errs})
+	if status != exitFailed || strings.Count(errs.String(), "for 2 minutes") != 1 ||
+		!strings.Contains(errs.String(), "special-reports is not compared: Elasticsearch does not answer") {
+		t.Errorf("status %d, output %q %q", status, out.String(), errs.String())
+	}
+	if n := strings.Count(log.String(), "verification failed"); n != 1 {
+		t.Errorf("%d kinds were tried: %s", n, log.String())
+	}
+}
