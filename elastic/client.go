@@ -182,7 +182,7 @@ type UnreachableError struct {
 }
 
 func (c *Client) unreachable(err error) error {
-	if network, ok := err.(*net.OpError); ok { // which repeats the address
+	if network, ok := errors.AsType[*net.OpError](err); ok { // which repeats the address
 		err = network.Err
 	}
 	return &UnreachableError{c.at, err}

@@ -27,7 +27,7 @@ var ErrPlaceForgotten = errors.New("what was deleted since is no longer known")
 var ErrVerifying = errors.New("this kind is being verified already, by this process or another")
 
 // ErrAway is wrapped by the error of a verification that ended because Elasticsearch did not answer.
-var ErrAway = errors.New("Elasticsearch does not answer")
+var ErrAway = errors.New("no answer of Elasticsearch")
 
 // ErrKindLocked is returned to a process that asks for changes or the lock of a kind while another
 // process has that kind locked, or has had it locked in the meantime. What the caller knows

@@ -83,7 +83,7 @@ func TestVerifyGivesUpOnce(t *testing.T) {
 	var out, errs bytes.Buffer
 	status := run(t.Context(), words("verify --admin "+server.URL), streams{&out, &errs})
 	if status != exitFailed || strings.Count(errs.String(), "for 2 minutes") != 1 ||
-		!strings.Contains(errs.String(), "special-reports is not compared: Elasticsearch does not answer") {
+		!strings.Contains(errs.String(), "special-reports is not compared: no answer of Elasticsearch") {
 		t.Errorf("status %d, output %q %q", status, out.String(), errs.String())
 	}
 	if n := strings.Count(log.String(), "verification failed"); n != 1 {
