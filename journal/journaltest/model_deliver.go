@@ -157,7 +157,7 @@ func (m *model) leaveCode(c report.Change, old *modelDocument, addressed report.
 	}
 	key := report.Key{Kind: report.Cities, ID: report.ID(old.Code)}
 	known := m.documents[key]
-	if known != nil && known.Op == report.Index {
+	if known != nil && (known.Op == report.Index || place != 0 && known.origin > place) {
 		return
 	}
 	gone := m.put(report.Change{Key: key, Op: report.Delete}, now)

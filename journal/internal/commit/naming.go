@@ -206,6 +206,11 @@ func (tx *Transaction) leaveCode(old *Row, place report.Version) error {
 	if err != nil || r != nil && r.Op != report.Delete {
 		return err
 	}
+	if r != nil && place != 0 {
+		if newer, err := tx.isNewer(r, place); err != nil || newer {
+			return err
+		}
+	}
 	if r.namesCity() {
 		gone.Code, n = r.Code, r.Naming
 	}
