@@ -81,6 +81,7 @@ func (r *Receiver) answerAgain(d *delivery, list refusals, first *report.Repeate
 	var o outcome
 	if err := json.Unmarshal(first.Answer, &o); err != nil {
 		r.log.ErrorContext(d.req.Context(), "a receipt in the journal cannot be read", "error", err)
+		o = outcome{Status: http.StatusAccepted} // what else has a receipt was refused, and may be sent again
 	}
 	listed := []refused{}
 	if list.total == o.RefusedTotal {
