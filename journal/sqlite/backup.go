@@ -58,13 +58,12 @@ func (b *backup) run(ctx context.Context) (err error) {
 	}
 	b.partial = f.Name()
 	defer func() {
-		if gone := os.Remove(b.partial); !errors.Is(gone, os.ErrNotExist) {
-			err = errors.Join(err, gone)
+		gone := os.Remove(b.partial)
+		if errors.Is(gone, os.ErrNotExist) {
+			gone = nil
 		}
+		err = errors.Join(err, gone, f.Close())
 	}()
-	if err := f.Close(); err != nil {
-		return err
-	}
 	if err := b.copy(ctx); err != nil {
 		return err
 	}
@@ -115,7 +114,7 @@ func (b *backup) copy(ctx context.Context) error {
 }
 
 // createPartial creates the file that becomes the copy to, and removes what is left of attempts that
-// were killed. One that still runs fails then, as the later of two would.
+// were killed. It is locked until the caller closes it, so that another attempt leaves it alone.
 func createPartial(to string) (*os.File, error) {
 	folder, prefix := filepath.Dir(to), filepath.Base(to)+".partial-"
 	files, err := os.ReadDir(folder)
@@ -123,13 +122,26 @@ func createPartial(to string) (*os.File, error) {
 		return nil, err
 	}
 	for _, f := range files {
-		if strings.HasPrefix(f.Name(), prefix) {
-			if err := remove(filepath.Join(folder, f.Name())); err != nil {
-				return nil, err
-			}
+		if !strings.HasPrefix(f.Name(), prefix) {
+			continue
+		}
+		path := filepath.Join(folder, f.Name())
+		inUse, err := isLocked(path)
+		if err == nil && !inUse {
+			err = remove(path)
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
 		}
 	}
-	return os.CreateTemp(folder, prefix+"*")
+	f, err := os.CreateTemp(folder, prefix+"*")
+	if err != nil {
+		return nil, err
+	}
+	if err := lockOpenFile(f); err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return f, nil
 }
 
 // nameFile renames the durable file partial to the name to. It uses a hard link, which cannot

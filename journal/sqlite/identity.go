@@ -55,7 +55,7 @@ func readBare(ctx context.Context, path string) bare {
 	case err == nil:
 		b.known = true
 	case errors.As(err, &e) && e.Code() == sqlite3.SQLITE_ERROR:
-		return bare{known: true} // the tables are missing: the file is empty, or has an older schema
+		return bare{known: true} // the tables are missing: the file is empty
 	}
 	return b
 }

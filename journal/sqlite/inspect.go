@@ -82,8 +82,8 @@ func inspectFile(ctx context.Context, path string, i *journal.Inspection) error 
 		err = s.conn.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM documents INDEXED BY documents_key WHERE kind <> 'probe')`).Scan(&some)
 		i.Empty = some == 0
 	}
-	if line, lacks := readLineage(ctx, s.conn); lacks == nil { // an older one has none
-		i.Line = line
+	if err == nil {
+		i.Line, err = readLineage(ctx, s.conn)
 	}
 	return errors.Join(err, s.close())
 }

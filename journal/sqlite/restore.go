@@ -292,16 +292,11 @@ func summarize(ctx context.Context, conn *sql.Conn) (s summary, err error) {
 	if err != nil {
 		return summary{}, nonsense(err)
 	}
-	var there bool // not in an older schema
-	err = conn.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'loss'`).Scan(&there)
-	if err == nil && there {
-		err = conn.QueryRowContext(ctx, `SELECT `+commit.LossColumns).Scan(s.loss.ScanTargets()...)
-	}
+	err = conn.QueryRowContext(ctx, `SELECT `+commit.LossColumns).Scan(s.loss.ScanTargets()...)
 	return s, nonsense(err)
 }
 
-// compare upgrades the schema of the copy, refuses it if it is of another journal, and records
-// in it what it lacks.
+// compare refuses the copy if it is of another journal, and records in it what it lacks.
 func (r *restore) compare(ctx context.Context, conn *sql.Conn, was was) error {
 	if err := setUp(ctx, conn); err != nil {
 		return err

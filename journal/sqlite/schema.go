@@ -53,8 +53,8 @@ CREATE TABLE origins (
 CREATE INDEX origins_origin ON origins (origin);
 
 -- kept is 0 where the newest record of a city states its code, and otherwise the version
--- of the last that did, or -1 where the code has left it, or -2 where a tombstone's id is
--- no city's. alone is 1 where no record has stated the id as such. A city without a row has
+-- of the last that did, or -1 where the code has left it, or less where a tombstone's id is
+-- no city's (commit.Naming). alone is 1 where no record has stated the id as such. A city without a row has
 -- 0 for both.
 CREATE TABLE namings (
 	doc   INTEGER PRIMARY KEY,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 
 	"riskdex/journal/internal/commit"
@@ -17,6 +18,7 @@ import (
 // what an interrupted copy has left for one.
 type transferTarget struct {
 	to, partial string
+	locked      *os.File // of the name partial
 	db          *sql.DB
 	conn        *sql.Conn
 }
@@ -37,11 +39,8 @@ func openTransferTarget(ctx context.Context, to string) (transfer.Target, error)
 	if err != nil {
 		return nil, err
 	}
-	t.partial = f.Name()
-	if err = f.Close(); err == nil {
-		err = t.create(ctx)
-	}
-	if err != nil {
+	t.partial, t.locked = f.Name(), f
+	if err := t.create(ctx); err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
 	return t, nil
@@ -237,7 +236,10 @@ func (t *transferTarget) leave() error {
 	if t.db != nil {
 		errs = append(errs, t.db.Close())
 	}
-	t.conn, t.db = nil, nil
+	if t.locked != nil {
+		errs = append(errs, t.locked.Close())
+	}
+	t.conn, t.db, t.locked = nil, nil, nil
 	return errors.Join(errs...)
 }
 

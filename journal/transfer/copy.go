@@ -53,8 +53,7 @@ type Endpoint struct {
 // record that cannot be read at all ends the copy with an error that names it.
 //
 // No process may use from, and none can begin to before Copy returns; from is not changed. An
-// SQLite journal with an older schema, or to which its last process failed to write, must be opened
-// once before. The file to must not exist; a schema must have no document, refusal or receipt.
+// SQLite journal to which its last process failed to write must be opened once before. The file to must not exist; a schema must have no document, refusal or receipt.
 //
 // If the error is nil, the copy is durable, and was read back and compared. Otherwise there is no
 // copy: the file gets its name, or the tables are committed, in the last step. If that step itself
