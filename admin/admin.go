@@ -116,11 +116,12 @@ func (p Parts) routes() *httprouter.Router {
 		}))
 	}
 	a := &api{log: p.Log, maxBody: p.MaxBody, lookups: lookups{make(readLimit, mostLookups), p.Reads}}
+	edits := make(readLimit, mostEdits)
 	if p.DeadLetters != nil {
-		a.register(router, (&deadLetters{p.DeadLetters, p.Receiver, p}).calls())
+		a.register(router, (&deadLetters{p.DeadLetters, p.Receiver, p, edits}).calls())
 	}
 	if p.Refusals != nil {
-		a.register(router, (&refusals{p.Refusals, p.Receiver, p}).calls())
+		a.register(router, (&refusals{p.Refusals, p.Receiver, p, edits}).calls())
 	}
 	if p.Rebuilder != nil {
 		a.register(router, (&rebuilds{p.Rebuilder, p.Status.Journal, p.Status.Process}).calls())

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -151,14 +152,14 @@ func (r *request) limit() (int, error) {
 }
 
 // editedBody reads the body of the request. An empty one is an error.
-func (r *request) editedBody(p Parts) ([]byte, error) {
-	size := r.ContentLength
-	if size < 0 {
-		size = p.MaxBody
-	}
-	if err := p.need(r.Context(), editMemory*min(size, p.MaxBody)); err != nil {
+func (r *request) editedBody(p Parts, edits readLimit) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(r.Context(), readTimeout, errReadsBusy)
+	err := edits.take(ctx)
+	cancel()
+	if err != nil {
 		return nil, err
 	}
+	defer edits.free()
 	body, err := io.ReadAll(r.Body)
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -169,7 +170,8 @@ func (r *request) editedBody(p Parts) ([]byte, error) {
 	case len(body) == 0:
 		return nil, badRequest("The edited body is empty. To retry the kept one, use POST.")
 	}
-	return body, nil
+	// Only now: one that does not arrive is in the way of other edits, and not of deliveries.
+	return body, p.need(r.Context(), editMemory*int64(len(body)))
 }
 
 // Page is a part of a list. If Next is not empty, there may be more, which the same call

@@ -13,6 +13,7 @@ type deadLetters struct {
 	journal  DeadLetters
 	receiver Receiver
 	parts    Parts
+	edits    readLimit
 }
 
 func (d *deadLetters) calls() []call {
@@ -77,7 +78,15 @@ func (d *deadLetters) one(r *request) (report.DeadLetter, error) {
 	if err != nil {
 		return l, err
 	}
-	if l, err = d.journal.DeadLetter(r.Context(), key); err != nil {
+	// How large it is shows when it has been read.
+	if err := d.parts.need(r.Context(), readMemory*d.parts.MaxBody); err != nil {
+		return l, err
+	}
+	l, err = d.journal.DeadLetter(r.Context(), key)
+	if err == nil {
+		err = d.parts.need(r.Context(), showMemory*int64(len(l.Body)))
+	}
+	if err != nil {
 		return l, err
 	}
 	if seen != 0 && l.Version != report.Version(seen) {
@@ -93,7 +102,7 @@ func (d *deadLetters) replace(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := r.editedBody(d.parts)
+	body, err := r.editedBody(d.parts, d.edits)
 	if err != nil {
 		return nil, err
 	}

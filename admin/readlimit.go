@@ -10,8 +10,9 @@ import (
 // holds a value for each of them.
 type readLimit chan struct{}
 
-// Bounds of the calls for one document, one history or one delivery.
+// Bounds of the calls for one document, one history or one delivery, and of edited bodies.
 const (
+	mostEdits   = 2                // that arrive at the same time
 	mostLookups = 8                // at the same time, each until its client has received the answer
 	readTimeout = 20 * time.Second // for a call to wait for a place, and for the feed to read a page
 )

@@ -13,6 +13,7 @@ type refusals struct {
 	journal  Refusals
 	receiver Receiver
 	parts    Parts
+	edits    readLimit
 }
 
 func (f *refusals) calls() []call {
@@ -85,7 +86,7 @@ func (f *refusals) replace(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := r.editedBody(f.parts)
+	body, err := r.editedBody(f.parts, f.edits)
 	if err != nil {
 		return nil, err
 	}

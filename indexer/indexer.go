@@ -130,21 +130,8 @@ type Config struct {
 
 	Tracer trace.Tracer // creates the spans of bulks and settlements; nil without tracing
 
-	Memory Memory // for changes that are larger than a bulk; nil without a bound
-
 	Probe bool // index the probe as well, with a worker in addition to Workers
 }
-
-// Memory is the memory for bodies, for all parts of riskdex together.
-type Memory interface {
-	// Hold returns a context that carries memory, none at first, and a function that gives it back.
-	Hold(ctx context.Context) (context.Context, func())
-	// Need changes what ctx carries, and waits for it if need be.
-	Need(ctx context.Context, bytes int64) error
-}
-
-// sendMemory is what sending takes for each byte of a body: it is read, made a document, and that a bulk.
-const sendMemory = 8
 
 // kinds returns the kinds that have a lane.
 func (c Config) kinds() []report.Kind {

@@ -93,11 +93,6 @@ func (x *Indexer) perform(ctx context.Context, t task, tell progress) (out outco
 	}
 	out.newIndexOnly = len(changes) > 0 && !slices.ContainsFunc(changes, t.target.isForAlias)
 	tell.claimed(claimed{asked: true, n: len(changes), newIndexOnly: out.newIndexOnly})
-	release, err := x.holdMemory(ctx, changes)
-	defer release()
-	if err != nil {
-		return out
-	}
 	if len(changes) > 0 {
 		x.sendAndSettle(ctx, t, changes, &out, tell)
 	}
@@ -105,23 +100,6 @@ func (x *Indexer) perform(ctx context.Context, t task, tell progress) (out outco
 		out.filling.complete, out.filling.sent = x.isComplete(ctx, t)
 	}
 	return out
-}
-
-// holdMemory waits for the memory that sending changes takes, beside that of a usual bulk, which is not
-// counted: small changes never wait for large ones. The error says that the indexer stops.
-func (x *Indexer) holdMemory(ctx context.Context, changes []report.Change) (release func(), err error) {
-	size := 0
-	for _, c := range changes {
-		size += len(c.Body)
-	}
-	if size <= x.cfg.BulkBytes || x.cfg.Memory == nil {
-		return func() {}, nil
-	}
-	held, release := x.cfg.Memory.Hold(ctx)
-	for ctx.Err() == nil && x.cfg.Memory.Need(held, sendMemory*int64(size)) != nil {
-		continue // it keeps its place in the line
-	}
-	return release, ctx.Err()
 }
 
 // cannotClaim is the outcome of a task whose claim failed.

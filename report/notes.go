@@ -36,7 +36,7 @@ func VerifiedNote(kind Kind) string { return "verified:" + string(kind) }
 // verified, or has a new index since.
 func VerifiedIn(notes map[string]string, kind Kind) (v Verified) {
 	var at int64
-	if n, _ := fmt.Sscanf(notes[VerifiedNote(kind)], "%d %d %d", &at, &v.Wrong, &v.Ordered); n < 2 { // older ones have two
+	if n, _ := fmt.Sscanf(notes[VerifiedNote(kind)], "%d %d %d", &at, &v.Wrong, &v.Ordered); n < 3 {
 		return Verified{}
 	}
 	v.At = time.UnixMicro(at).UTC()

@@ -96,7 +96,6 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 	if w.receiver, err = receiver.New(cfg, w.journal, time.Now, w.registry, log); err != nil {
 		return nil, err
 	}
-	indexing.Memory = w.receiver.Memory()
 	if w.indexer, err = indexer.New(indexing, w.journal, w.set, w.indices, w.client, w.registry, log); err != nil {
 		return nil, err
 	}

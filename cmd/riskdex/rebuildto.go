@@ -27,7 +27,6 @@ import (
 	"riskdex/internal/reread"
 	"riskdex/internal/sanitize"
 	"riskdex/mappings/indices"
-	"riskdex/receiver/body"
 	"riskdex/report"
 )
 
@@ -107,9 +106,7 @@ func (s otherCluster) fillWith(ctx context.Context, served *adminClient, io stre
 		return fmt.Errorf("%s: %w", redacted(s.To), err)
 	}
 	registry := prometheus.NewRegistry()
-	indexing := indexer.DefaultConfig()
-	indexing.Memory = body.NewBudget(body.DefaultSize(), 0)
-	f.indexer, err = indexer.New(indexing, f.journal, set, target, client, registry, log)
+	f.indexer, err = indexer.New(indexer.DefaultConfig(), f.journal, set, target, client, registry, log)
 	if err != nil {
 		return err
 	}

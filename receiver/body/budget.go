@@ -185,9 +185,13 @@ func (c *reservation) isEvicted() bool {
 
 // shrink gives some bytes back, as far as they are held of the budget.
 func (c *reservation) shrink(bytes int64) {
-	c.of.mu.Lock()
-	defer c.of.mu.Unlock()
-	c.of.release(c, min(bytes, c.held))
+	b := c.of
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.release(c, min(bytes, c.held))
+	if c.held == 0 && c.complete { // nothing more is to arrive, so it is not the oldest of those that wait
+		b.leave(c)
+	}
 }
 
 // release gives everything back. It may be called again.
@@ -195,10 +199,16 @@ func (c *reservation) release() {
 	b := c.of
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if i := slices.Index(b.reservations, c); i >= 0 {
-		b.reservations = slices.Delete(b.reservations, i, i+1)
+	if c.listed {
+		b.leave(c)
 		b.release(c, c.held)
 	}
+}
+
+// leave takes a reservation out of the line.
+func (b *Budget) leave(c *reservation) {
+	c.listed = false
+	b.reservations = slices.DeleteFunc(b.reservations, func(other *reservation) bool { return other == c })
 }
 
 func (b *Budget) release(c *reservation, bytes int64) {

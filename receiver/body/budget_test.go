@@ -238,3 +238,23 @@ func someAlwaysEnd(t *testing.T, pause time.Duration) {
 		t.Logf("with pauses of up to %v: refused %d times in %v", pause, turnedAway.Load(), time.Since(began))
 	})
 }
+
+// TestWhoHoldsNothingIsNotTheOldest: what is kept for the oldest is for one that needs it.
+func TestWhoHoldsNothingIsNotTheOldest(t *testing.T) {
+	b := NewBudget(100, 40)
+	first, release := b.Hold(t.Context())
+	defer release()
+	for _, n := range []int64{10, -10} {
+		if err := b.Grow(first, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second, release := b.Hold(t.Context())
+	defer release()
+	if err := b.Grow(second, 87); err != nil {
+		t.Errorf("with all memory free: %v", err)
+	}
+	if err := b.Grow(first, 13); err != nil {
+		t.Errorf("what is left: %v", err)
+	}
+}
