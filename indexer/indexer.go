@@ -184,6 +184,7 @@ type Indexer struct {
 	notes     notes
 	compared  compared
 	turns     turns
+	large     chan struct{} // has a value while a task sends what is larger than a bulk
 }
 
 // New returns an indexer that does not run yet.
@@ -196,6 +197,7 @@ func New(cfg Config, journal Journal, documents Documents, indices Indices, clie
 		cfg: cfg, journal: journal, documents: documents, indices: indices, client: client,
 		metrics: newMetrics(reg, indices, documents, cfg.kinds()), log: log, giveUp: make(chan struct{}),
 		commands: newCommands(), status: newStatusRegistry(), warned: loglimit.Limiter{Every: warnEvery},
+		large: make(chan struct{}, 1),
 	}
 	x.failing = x.newFailing()
 	x.compared.tried, x.compared.once = map[report.Kind]bool{}, make(chan struct{})

@@ -94,12 +94,36 @@ func (x *Indexer) perform(ctx context.Context, t task, tell progress) (out outco
 	out.newIndexOnly = len(changes) > 0 && !slices.ContainsFunc(changes, t.target.isForAlias)
 	tell.claimed(claimed{asked: true, n: len(changes), newIndexOnly: out.newIndexOnly})
 	if len(changes) > 0 {
+		done, err := x.awaitTurn(ctx, changes)
+		if err != nil {
+			return out // what is claimed can be claimed again after the start
+		}
 		x.sendAndSettle(ctx, t, changes, &out, tell)
+		done()
 	}
 	if t.target != nil && t.target.marked && !slices.ContainsFunc(changes, func(c report.Change) bool { return c.Resent }) {
 		out.filling.complete, out.filling.sent = x.isComplete(ctx, t)
 	}
 	return out
+}
+
+// awaitTurn waits until no other task sends what is larger than a bulk, if changes are: sending takes
+// eight times a body, which is read, made a document, and that a bulk. The error says that the indexer
+// stops.
+func (x *Indexer) awaitTurn(ctx context.Context, changes []report.Change) (done func(), err error) {
+	size := 0
+	for _, c := range changes {
+		size += len(c.Body)
+	}
+	if size <= x.cfg.BulkBytes {
+		return func() {}, nil
+	}
+	select {
+	case x.large <- struct{}{}:
+		return func() { <-x.large }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // cannotClaim is the outcome of a task whose claim failed.

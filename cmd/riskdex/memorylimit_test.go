@@ -20,7 +20,7 @@ import (
 
 // memoryLimit is the memory of the container in deploy/kubernetes, of which GOMEMLIMIT is a part.
 const (
-	memoryLimit  = 1 << 30
+	memoryLimit  = 1280 << 20
 	goMemLimited = "GOMEMLIMIT=768MiB"
 )
 

@@ -174,19 +174,14 @@ func (s *transferSource) after(ctx context.Context, last report.Key) string {
 	return fmt.Sprintf("the document %s %q", kind, id)
 }
 
-// Refusals gives those a checksum that were kept when there was none: such a refusal is
-// as good as one whose checksum fits.
+// Refusals implements transfer.Source.
 func (s *transferSource) Refusals(ctx context.Context) iter.Seq2[transfer.Refusal, error] {
 	var last int64
 	scan := func(rows *sql.Rows) (r transfer.Refusal, err error) {
-		var at, position, cut exactInt
-		var crc sql.Null[exactInt]
+		var at, position, cut, crc exactInt
 		err = rows.Scan((*exactInt)(&r.Seq), (*exactInt)(&r.Place), &at, (*exactInt)(&r.Size), (*exactText)(&r.Kind), (*exactText)(&r.Method),
 			(*exactText)(&r.Path), &position, (*exactText)(&r.ID), (*exactText)(&r.Reason), (*exactText)(&r.Detail), &cut, &crc, (*exactBytes)(&r.Body))
-		r.At, r.Position, r.Cut, r.CRC = commit.FromMicro(int64(at)), int(position), cut != 0, int64(crc.V)
-		if !crc.Valid {
-			r.CRC = int64(commit.RefusalChecksum(r.Refusal))
-		}
+		r.At, r.Position, r.Cut, r.CRC = commit.FromMicro(int64(at)), int(position), cut != 0, int64(crc)
 		if err == nil {
 			last = r.Seq
 		}

@@ -104,17 +104,3 @@ func TestCopyNamesWhatPostgresDoesNotTake(t *testing.T) {
 		}
 	}
 }
-
-// TestCopyOfRefusalsWithoutChecksum copies a refusal from before refusals had checksums.
-func TestCopyOfRefusalsWithoutChecksum(t *testing.T) {
-	from, to := filled(t, filepath.Join(t.TempDir(), "journal.db")), postgrestest.URL(t)
-	execFile(t, from, "UPDATE refusals SET crc = NULL")
-	if _, err := copyJournal(t.Context(), from, to, nil); err != nil {
-		t.Fatal(err)
-	}
-	j := openNamedTest(t, to)
-	defer closeTest(t, j)
-	if r, err := j.Refusal(t.Context(), 1); err != nil || string(r.Body) != "{" {
-		t.Errorf("the refusal is %+v, %v; want its body as it was", r, err)
-	}
-}

@@ -189,7 +189,7 @@ func TestItRunsAsInCompose(t *testing.T) {
 			t.Errorf("GOMEMLIMIT is %s, with Compose %s", e.Value, want.Environment["GOMEMLIMIT"])
 		}
 	}
-	if limit := c.Resources.Limits.Memory(); want.Memory != "1g" || limit.Cmp(resource.MustParse("1Gi")) != 0 ||
+	if limit := c.Resources.Limits.Memory(); want.Memory != "1280m" || limit.Cmp(resource.MustParse("1280Mi")) != 0 ||
 		limit.Cmp(*c.Resources.Requests.Memory()) != 0 {
 		t.Errorf("its memory is %v, with Compose %s", c.Resources, want.Memory)
 	}
