@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
@@ -29,14 +30,20 @@ func TestCommandsSayThatElasticsearchIsAway(t *testing.T) {
 	p.drained()
 	says := func(r *running, text string) {
 		t.Helper()
-		eventually(t, "the command says "+text, func() bool { return strings.Contains(r.errs.String(), text) })
+		defer func() {
+			if t.Failed() {
+				t.Logf("it says %q", r.errs.String())
+			}
+		}()
+		require.Eventually(t, 30*time.Second, "the command says "+text, func() bool { return strings.Contains(r.errs.String(), text) })
 	}
 
 	network.Cut()
-	away := "Elasticsearch does not answer: " + through + ": "
+	const away = "Elasticsearch does not answer: "
 	verifying, machine, rebuilding := p.begin("verify"), p.begin("verify", "advisories", "--json"), p.begin("rebuild", "cities")
 	for _, r := range []*running{verifying, machine, rebuilding} {
 		says(r, away)
+		says(r, through+": ")
 		says(r, "connection refused")
 	}
 	says(verifying, "cities: has waited for ")
@@ -60,7 +67,7 @@ func TestCommandsSayThatElasticsearchIsAway(t *testing.T) {
 
 	network.Swallow()
 	silent := p.begin("verify", "cities")
-	says(silent, "Elasticsearch does not answer: no answer yet")
+	says(silent, away+through+": no answer yet")
 	network.Heal()
 	if got := silent.wait(); got.status != exitDone {
 		t.Errorf("once Elasticsearch is back, the command says %+v", got)
