@@ -297,11 +297,14 @@ func testAmbiguous(t *testing.T, h *harness) {
 }
 
 func testAdoptedBesideOthers(t *testing.T, h *harness) {
-	h.append(t, byID(city("1", "ONE", "1")), byID(city("2", "TWO", "2")), city("PAR", "XXX", "another code"))
-	h.append(t, byID(city("1", "PAR", "1")), byID(city("2", "PAR", "2")), city("PAR", "PAR", "its own"))
-	h.has(t, map[report.ID]string{"1": "1", "2": "2", "PAR": "its own"})
-	h.append(t, byID(city("3", "PAR", "3")))
-	h.has(t, map[report.ID]string{"1": "1", "2": "2", "3": "3"})
+	for _, alone := range []string{"PAR", "osl"} {
+		h.append(t, byID(city("1", "ONE", "1")), byID(city("2", "TWO", "2")), city(alone, "XXX", "another code"))
+		h.append(t, byID(city("1", alone, "1")), byID(city("2", alone, "2")), city(alone, alone, "its own"))
+		h.has(t, map[report.ID]string{"1": "1", "2": "2", report.ID(alone): "its own"})
+		h.append(t, byID(city("3", alone, "3")))
+		h.has(t, map[report.ID]string{"1": "1", "2": "2", "3": "3"})
+		h.append(t, remove(report.Cities, "3"))
+	}
 }
 
 func testAdoptedByID(t *testing.T, h *harness) {

@@ -104,25 +104,31 @@ func (m *model) accept(c report.Change, place report.Version, refused bool, now 
 // adopt removes the city that was known only by the code that c states for an id. It
 // returns false if c is older than what is known of that city.
 func (m *model) adopt(c report.Change, addressed report.ID, place report.Version, now time.Time) bool {
-	code := c.Code
-	if code == "" && !c.NoCode && c.OwnID == c.ID && addressed != c.ID {
-		code = report.CodeOf(string(addressed))
-	}
-	if c.Kind != report.Cities || c.Op != report.Index || code == "" || strings.ToUpper(string(c.ID)) == code {
+	if c.Kind != report.Cities || c.Op != report.Index {
 		return true
 	}
 	old := m.documents[c.Key]
 	hasID := func(named bool) bool { return named || report.CodeOf(string(c.ID)) == "" }
 	before := hasID(old != nil && old.named)
-	if !before && !hasID(c.OwnID == c.ID || c.ExactID) {
-		return true // it is known by a code alone as well
+	alone := !before && !hasID(c.OwnID == c.ID || c.ExactID)
+	code := c.Code
+	if had := old != nil && old.Code != "" && !old.lost; code == "" && !c.NoCode && (c.OwnID == c.ID && addressed != c.ID || alone && !had) {
+		code = report.CodeOf(string(addressed))
 	}
-	if old != nil && old.Op == report.Index && old.states && !old.lost && old.Code == code && before {
+	if code == "" {
+		return true
+	}
+	if old != nil && old.Op == report.Index && old.states && !old.lost && old.Code == code && before == !alone {
 		return true // it stated the code before: then the other one is a second city that states it
 	}
-	gone := m.documents[report.Key{Kind: c.Kind, ID: report.ID(code)}]
-	if place != 0 && gone != nil && gone.Op == report.Delete && !gone.named && !gone.passed && gone.origin > place && (gone.Code == "" || gone.Code == code) {
-		return false // it was deleted by its code since
+	for _, d := range m.documents { // what came for the code alone since was for this city
+		deleted := d.Op == report.Delete && !d.named && !d.passed && (d.Code == "" || d.Code == code)
+		if place != 0 && d.Kind == report.Cities && d != old && strings.ToUpper(string(d.ID)) == code && d.origin > place && (deleted || alone) {
+			return false
+		}
+	}
+	if alone || strings.ToUpper(string(c.ID)) == code {
+		return true // it is known by a code alone as well
 	}
 	for _, d := range m.having(code, report.Index) {
 		if !d.isKnownByItsCodeAlone(code) {

@@ -3,6 +3,8 @@ package journaltest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +24,7 @@ var retryTests = []test{
 	{"a city is found by its code", testRetryRefusedCity},
 	{"a retry brings back no city that was deleted by its code since", testRetryRefusedDeletedByCode},
 	{"a retry by a code that its city has given up since is left out", testRetryRefusedCodeGivenUp},
+	{"a code has no case in these rules", testRetryRefusedCodeInAnyCase},
 	{"a retry that fails leaves the refusal", testRetryRefusedInvalid},
 }
 
@@ -248,6 +251,51 @@ func testRetryRefusedCodeGivenUp(t *testing.T, h *harness) {
 			h.append(t, remove(report.Cities, "150"), remove(report.Cities, "130"), remove(report.Cities, "140"))
 			h.has(t, map[report.ID]string{})
 		})
+	}
+}
+
+// testRetryRefusedCodeInAnyCase: a refused record of a city is retried after the city was deleted,
+// or has lost its code, under another spelling of that code.
+func testRetryRefusedCodeInAnyCase(t *testing.T, h *harness) {
+	type changes = []report.Change
+	for i, c := range []struct {
+		name string
+		make func(upper, lower, id string) (before, then changes, retry report.Change)
+	}{
+		{"deleted, and never there", func(upper, lower, id string) (changes, changes, report.Change) {
+			return nil, changes{remove(report.Cities, lower)}, byID(city(id, upper, "older"))
+		}},
+		{"deleted, and known by the code", func(upper, lower, id string) (changes, changes, report.Change) {
+			return changes{city(lower, "", "old")}, changes{remove(report.Cities, lower)}, byID(city(id, upper, "older"))
+		}},
+		{"deleted twice", func(upper, lower, id string) (changes, changes, report.Change) {
+			return changes{city(lower, "", "old")}, changes{remove(report.Cities, lower), remove(report.Cities, lower)}, byID(city(id, upper, "older"))
+		}},
+		{"retried by the code", func(upper, lower, _ string) (changes, changes, report.Change) {
+			return nil, changes{remove(report.Cities, lower)}, city(upper, upper, "older")
+		}},
+		{"retried by the path", func(upper, lower, _ string) (changes, changes, report.Change) {
+			return nil, changes{remove(report.Cities, upper)}, city(lower, "", "older")
+		}},
+		{"the code was given up", func(upper, lower, id string) (changes, changes, report.Change) {
+			return changes{byID(city(id, upper, "old"))}, changes{byID(noCode(city(id, "", "newer")))}, city(lower, "", "older")
+		}},
+		{"the code was the id", func(upper, lower, _ string) (changes, changes, report.Change) {
+			return changes{city(upper, "", "old")}, changes{noCode(city(upper, "", "newer"))}, city(lower, "", "older")
+		}},
+	} {
+		upper := "LO" + string(rune('A'+i))
+		before, then, retry := c.make(upper, "l"+upper[1:2]+strings.ToLower(upper[2:]), fmt.Sprint(i))
+		h.append(t, before...)
+		seq := h.refuse(t, refusal(report.Cities, "", "bad"))
+		h.append(t, then...)
+		if s := h.retry(t, seq, retry)[0]; s.Version != 0 {
+			t.Errorf("%s: the retry was stamped %+v, want it left out", c.name, s)
+		}
+		seq = h.refuse(t, refusal(report.Cities, "", "newest"))
+		if s := h.retry(t, seq, retry)[0]; s.Version == 0 {
+			t.Errorf("%s: what was refused later was left out: %+v", c.name, s)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"riskdex/report"
 )
@@ -48,7 +49,7 @@ func (r *Row) isOnlyCode(code string) bool {
 	return r.Op == report.Index && r.CodeOnly && r.HasCode() && r.Code == code && isCode(r.ID, code)
 }
 
-// wasOnlyCode reports whether the row is a delete that came for this code alone.
+// wasOnlyCode reports whether the row is a delete that came for this code alone, in any spelling.
 func (r *Row) wasOnlyCode(code string) bool {
 	return r.Op == report.Delete && r.CodeOnly && r.Kept != passedOn && (r.Code == "" || r.Code == code)
 }
@@ -123,26 +124,22 @@ func (tx *Transaction) keepCode(c *report.Change, old *Row) (report.Version, err
 // was known by the code alone, c adopts it, unless nobody has stated an id for the city of c
 // either.
 func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version) (stale bool, err error) {
-	ownID := !n.CodeOnly && !isCode(c.ID, c.Code)
-	if ownID && place != 0 { // what was deleted by the code since was this city
-		r, err := tx.Store.Find(report.Key{Kind: c.Kind, ID: report.ID(c.Code)})
-		if err == nil && r != nil && r.wasOnlyCode(c.Code) {
-			stale, err = tx.isNewer(r, place)
-		}
-		if err != nil || stale {
+	if place != 0 {
+		if stale, err = tx.isStaleByCode(c, n, place); err != nil || stale {
 			return stale, err
 		}
 	}
+	ownID := !n.CodeOnly && !isCode(c.ID, c.Code)
 	for _, op := range []report.Op{report.Index, report.Delete} {
 		ids, err := tx.Store.WithCode(c.Code, op, several)
 		if err != nil {
 			return false, err
 		}
-		if alone := report.ID(c.Code); len(ids) == several && !slices.Contains(ids, alone) {
-			ids = append(ids, alone) // the list may have ended before the city that is known by the code alone
+		if len(ids) == several { // the list may have ended before the city that is known by the code alone
+			ids = append(ids, spellings(c.Code)...)
 		}
 		slices.Sort(ids)
-		for _, id := range ids {
+		for _, id := range slices.Compact(ids) {
 			if id == c.ID {
 				continue
 			}
@@ -163,6 +160,43 @@ func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version)
 		}
 	}
 	return false, nil
+}
+
+// isStaleByCode reports whether something newer than c, which is a retry with a place, came under
+// the code alone, which has no case: a delete, which was for the city of c; or anything at all, if
+// that city is known by the code alone as well.
+func (tx *Transaction) isStaleByCode(c report.Change, n Naming, place report.Version) (bool, error) {
+	for _, id := range spellings(c.Code) {
+		if id == c.ID {
+			continue // accept has compared it
+		}
+		r, err := tx.Store.Find(report.Key{Kind: c.Kind, ID: id})
+		stale := false
+		if err == nil && r != nil && (n.CodeOnly || r.wasOnlyCode(c.Code)) {
+			stale, err = tx.isNewer(r, place)
+		}
+		if err != nil || stale {
+			return stale, err
+		}
+	}
+	return false, nil
+}
+
+// spellings returns a code in upper and lower case and in all between: the ids that a city which
+// is known by it alone may have.
+func spellings(code string) []report.ID {
+	if report.CodeOf(code) != code {
+		return []report.ID{report.ID(code)}
+	}
+	list := []report.ID{""}
+	for _, letter := range code {
+		longer := make([]report.ID, 0, 2*len(list))
+		for _, begin := range list {
+			longer = append(longer, begin+report.ID(letter), begin+report.ID(unicode.ToLower(letter)))
+		}
+		list = longer
+	}
+	return list
 }
 
 func isCode(id report.ID, code string) bool { return strings.EqualFold(string(id), code) }
