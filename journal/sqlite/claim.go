@@ -41,7 +41,7 @@ func (j *Journal) Claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 // taking is the result of one attempt to claim.
 type taking struct {
 	changes []report.Change
-	damaged []document // claimed, too
+	damaged []document // claimed as well, until they are set aside or delivered again
 	missed  bool       // a candidate was not taken after all, because others changed it meanwhile
 }
 
@@ -103,15 +103,17 @@ func (j *Journal) decide(e *engine, documents []document, b commit.Budget) (taki
 			changed = again.Resent != d.Resent
 			d = again
 		}
-		if !d.damaged && j.claims.isHeld(d.Version) || touched && (!d.waits || changed || d.size > b.Limit() || !j.claims.free(d.Key, j.opt.Now())) {
+		// A damaged index may list a document twice, so that it is no longer free.
+		if !d.damaged && j.claims.isHeld(d.Version) || touched && (!d.waits || changed || d.size > b.Limit()) || !j.claims.free(d.Key, j.opt.Now()) {
 			t.missed = true
 			continue
 		}
-		j.claims.add(d.Key, commit.Claim{Version: d.Version, Doc: d.doc, State: d.state})
 		if d.damaged {
+			j.claims.add(d.Key, commit.Claim{Version: d.Version})
 			t.damaged = append(t.damaged, d)
 			continue
 		}
+		j.claims.add(d.Key, commit.Claim{Version: d.Version, Doc: d.doc, State: d.state})
 		b.Take(d.size)
 		t.changes = append(t.changes, d.Change)
 	}

@@ -29,7 +29,7 @@ type claims struct {
 	flush *flush
 
 	mu       sync.Mutex
-	claimed  map[report.Key]commit.Claim
+	claimed  map[report.Key]commit.Claim // of what cannot be given out, damaged, without Doc
 	deferred map[report.Key]commit.Deferral
 	touched  map[report.Key]struct{} // committed since begin; nil when no Claim reads
 	idle     commit.IdleCache
@@ -145,6 +145,9 @@ func (c *claims) committed(tx *commit.Transaction) {
 		wake = wake || s.Retried || s.Newer
 	}
 	for k, delivered := range tx.Touched {
+		if delivered && c.claimed[k].Doc == 0 { // it replaced what is damaged, and nobody settles that
+			delete(c.claimed, k)
+		}
 		if c.touched != nil {
 			c.touched[k] = struct{}{}
 		}

@@ -50,6 +50,7 @@ func TestDamage(t *testing.T) {
 				t.Errorf("the dead letter says %q, %q", errorType, reason)
 			}
 			redelivered(t, j)
+			checkTables(t, j)
 		})
 	}
 }
@@ -108,6 +109,7 @@ func TestDamageBeyondState(t *testing.T) {
 		WHERE name = 'documents_unsettled'`)
 	j := openTest(t, path, journal.Options{})
 	claimTheOthers(t, j)
+	redelivered(t, j)
 }
 
 // claimTheOthers checks that Claim gives out two cities, and not the damaged one, whose id is 1.
@@ -167,7 +169,6 @@ func redelivered(t *testing.T, j *Journal) {
 	if got := claimAll(t, j); len(got) != 1 || string(got[0].Body) != "good" {
 		t.Errorf("after a new delivery given out: %v, want only that", got)
 	}
-	checkTables(t, j)
 }
 
 // TestDamagedPages breaks the chain of pages of one body, which SQLite itself notices:
@@ -180,6 +181,8 @@ func TestDamagedPages(t *testing.T) {
 	if err := j.Ready(); err != nil {
 		t.Errorf("Ready: %v", err)
 	}
+	redelivered(t, j)
+	checkTables(t, j)
 }
 
 // TestDamageAmongMany does the same among more documents than one statement reads, within

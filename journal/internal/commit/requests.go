@@ -181,8 +181,8 @@ func (j *Requests) mark(ctx context.Context, kind report.Kind, run func(*Transac
 }
 
 // SetAsideDamaged makes a dead letter of a claimed record that cannot be trusted. If
-// that fails, the record stays claimed until this process ends, and so is not given
-// out either.
+// that fails, the record stays claimed until it is delivered again or this process ends, and
+// so is not given out either.
 func SetAsideDamaged(ctx context.Context, q *Queue, log *slog.Logger, k report.Key, v report.Version) {
 	log = log.With("kind", k.Kind, "id", k.ID, "version", v)
 	var ended bool
