@@ -22,7 +22,7 @@ type restoreCommand struct {
 	adminSettings
 	File               string `arg:"" help:"The copy to restore: made by riskdex backup, or moved aside by an earlier restore. It is not changed."`
 	Journal            string `name:"journal" env:"RISKDEX_JOURNAL" placeholder:"FILE" help:"The journal; by default data/riskdex.db, which must then exist."`
-	FromAnotherJournal bool   `name:"from-another-journal" help:"Also if the existing journal is another one, such as an empty one that riskdex was started on since."`
+	FromAnotherJournal bool   `name:"from-another-journal" help:"Also if the existing journal is another one, such as an empty one that riskdex was started on since, or cannot be read."`
 	Damaged            bool   `name:"damaged" help:"Also if records of the copy are damaged. They are not served, and have to be delivered again."`
 }
 

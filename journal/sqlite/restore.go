@@ -31,7 +31,7 @@ var besideSuffixes = []string{"", "-wal", "-shm", "-journal", watermarkSuffix, s
 // RestoreOptions allow copies that Restore otherwise refuses.
 type RestoreOptions struct {
 	Damaged        bool // a copy with damaged records or pages
-	AnotherJournal bool // a copy of another journal than the one that it replaces
+	AnotherJournal bool // a copy of another journal than the one that it replaces, or if that cannot be read
 
 	step func(string) // tests
 }
@@ -222,39 +222,50 @@ func (r *restore) makeCopy(ctx context.Context) error {
 
 // was is what is known about the journal that is replaced.
 type was struct {
-	summary
+	summary                // zero unless all of it can be read
+	line    string         // its lineage; empty if there is no journal, or if it cannot be read
 	noted   report.Version // the last version acknowledged
 	content report.Version // the last version that is not of the probe
+	unread  error          // why not all of it can be read
 }
 
-// was reads the journal that is replaced, as far as possible. It ignores errors, since damage
-// may be the reason for the restore.
+// was reads the journal that is replaced, as far as possible: damage may be the reason for the
+// restore.
 func (r *restore) was(ctx context.Context) (w was, err error) {
-	w.noted, _, err = checkWALBeside(ctx, r.path)
-	if err != nil {
-		return w, nil
+	w.noted, _, w.unread = checkWALBeside(ctx, r.path)
+	if size, err := fileSize(r.path); err == nil && size == 0 { // or it is not there
+		return was{noted: w.noted}, nil
 	}
+	if w.unread == nil {
+		w.unread = r.readWas(ctx, &w)
+	}
+	return w, ctx.Err()
+}
+
+func (r *restore) readWas(ctx context.Context, w *was) error {
 	how := ""
 	if wal, err := fileSize(r.path + "-wal"); err == nil && wal == 0 {
 		how = "&immutable=1" // nobody has it open, and immutable leaves no files beside it
 	}
 	s, err := openSourceWith(ctx, r.path, how)
 	if err != nil {
-		return w, ctx.Err()
+		return err
 	}
 	defer s.close()
-	if checkIsJournal(ctx, s.conn) != nil {
-		return w, ctx.Err()
+	if err = checkIsJournal(ctx, s.conn); err != nil {
+		return err
+	}
+	if w.line, err = readLineage(ctx, s.conn); err != nil {
+		return err
 	}
 	all, err := summarize(ctx, s.conn)
 	if err == nil {
 		err = s.conn.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM documents WHERE kind <> 'probe'`).Scan((*int64)(&w.content))
 	}
-	if err != nil {
-		return was{noted: w.noted}, ctx.Err()
+	if err == nil {
+		w.summary = all
 	}
-	w.summary = all
-	return w, nil
+	return err
 }
 
 // lacks returns what may be missing if a journal whose last version is `has` took the place of
@@ -296,7 +307,7 @@ func summarize(ctx context.Context, conn *sql.Conn) (s summary, err error) {
 	return s, nonsense(err)
 }
 
-// compare refuses the copy if it is of another journal, and records in it what it lacks.
+// compare refuses the copy if it is, or may be, of another journal, and records in it what it lacks.
 func (r *restore) compare(ctx context.Context, conn *sql.Conn, was was) error {
 	if err := setUp(ctx, conn); err != nil {
 		return err
@@ -306,14 +317,18 @@ func (r *restore) compare(ctx context.Context, conn *sql.Conn, was was) error {
 		return err
 	}
 	switch {
-	case was.lineage == "":
-	case was.lineage == made.lineage:
-		r.report.After = max(0, was.accepted-made.accepted)
-	case !r.opt.AnotherJournal:
+	case r.opt.AnotherJournal || was.line == made.lineage:
+	case was.unread != nil:
+		return fmt.Errorf("what is there cannot be read, so it may be another journal than the one that the copy was made of: %w. "+
+			"To move it aside and restore the copy all the same: --from-another-journal", was.unread)
+	case was.line != "":
 		return fmt.Errorf("it is a copy of another journal, and not of the one that is there: what is indexed from the one is not from the other. "+
 			"The one there has accepted %d changes, the last before %s; the copy %d, the last before %s. If the copy is the right one all the same, "+
 			"such as where riskdex was started on an empty journal since: --from-another-journal",
 			was.accepted, shortTime(was.last), made.accepted, shortTime(made.last))
+	}
+	if was.lineage == made.lineage {
+		r.report.After = max(0, was.accepted-made.accepted)
 	}
 	l := commit.Ledger{Loss: made.loss.Join(was.lacks(made.lineage, made.last, time.Now()))}
 	l.LastVersion = max(made.last, was.noted, was.last, l.Loss.Until)

@@ -233,6 +233,45 @@ func TestRestoreRefuses(t *testing.T) {
 	has(t, s.path, "0", "1", "2")
 }
 
+// TestRestoreOverWhatCannotBeRead leaves it as it is, and says why, until it is told to replace it.
+// Damage elsewhere in a journal is no reason: the copy is of that one.
+func TestRestoreOverWhatCannotBeRead(t *testing.T) {
+	spoilAll := func(t *testing.T, s site) {
+		spoil(t, s.path, func([]byte) []byte { return []byte(strings.Repeat("no database ", 1000)) })
+	}
+	for name, c := range map[string]struct {
+		spoil func(*testing.T, site)
+		want  string // of the error; empty if the copy is known to be of this journal
+	}{
+		"of another schema": {func(t *testing.T, s site) { execRaw(t, s.path, fmt.Sprint("PRAGMA user_version = ", schemaVersion+1)) }, "use the riskdex that made it"},
+		"no database":       {spoilAll, "not a database"},
+		"another database":  {func(t *testing.T, s site) { execRaw(t, s.path, "PRAGMA application_id = 7") }, "no riskdex journal"},
+		"no lineage":        {func(t *testing.T, s site) { execRaw(t, s.path, "DELETE FROM ids WHERE name = 'line'") }, "lineage"},
+		"totals":            {func(t *testing.T, s site) { execRaw(t, s.path, "DROP TABLE totals") }, ""},
+		"empty":             {func(t *testing.T, s site) { spoil(t, s.path, func([]byte) []byte { return nil }) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			c.spoil(t, s)
+			before := filesOf(t, s.path)
+			if c.want != "" {
+				_, err := Restore(t.Context(), s.backup, s.path, RestoreOptions{}, nil)
+				if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--from-another-journal") {
+					t.Errorf("the error is %v, want one with %q", err, c.want)
+				}
+				if after := filesOf(t, s.path); !maps.Equal(after, before) {
+					t.Errorf("the files are %v, were %v", slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
+				}
+			}
+			r, err := Restore(t.Context(), s.backup, s.path, RestoreOptions{AnotherJournal: c.want != ""}, nil)
+			if err != nil || r.After != -1 || !r.Loss.Lost() || r.Aside == "" {
+				t.Errorf("the restore reported %+v, %v; want a loss of unknown size", r, err)
+			}
+			has(t, s.path, "one")
+		})
+	}
+}
+
 // TestRestoreWhileItIsInUse by a riskdex, under its name or another one, or by somebody
 // who reads it.
 func TestRestoreWhileItIsInUse(t *testing.T) {
