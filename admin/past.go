@@ -58,6 +58,7 @@ type PastVersion struct {
 	State           string     `json:"state"`                      // a PastState
 	SearchableAt    *time.Time `json:"searchable_at,omitempty"`    // when the index first had it, or for a delete lacked it
 	SearchableUntil *time.Time `json:"searchable_until,omitempty"` // when the index first had a later version
+	UntilUnknown    bool       `json:"until_unknown,omitempty"`    // the index may have had a later version that history does not tell of
 	ReplacedAt      *time.Time `json:"replaced_at,omitempty"`      // when the next version was accepted
 	Gap             bool       `json:"gap,omitempty"`              // more was accepted before the next version
 	Changes         string     `json:"changes,omitempty"`          // from the version before, in words
@@ -327,10 +328,12 @@ func changed(was, is report.Past) string {
 	switch {
 	case is.Op == report.Delete:
 		return "deleted"
-	case was.Op == report.Delete || is.First:
+	case is.First:
 		return "created anew"
 	case was.Gap:
 		return "not known: history was off before"
+	case was.Op == report.Delete:
+		return "created anew"
 	case is.Body == nil || was.Body == nil:
 		return "not compared"
 	}
@@ -400,7 +403,7 @@ func whole(v report.Past) PastVersion {
 func pastOf(v report.Past) PastVersion {
 	p := PastVersion{
 		Version: v.Version, Op: v.Op, Code: v.Code, AcceptedAt: v.AcceptedAt.UTC(), Sender: v.Sender, Address: v.Address, Call: v.Call, RequestID: v.Request, Bytes: v.Bytes,
-		State: pastState(v), Gap: v.Gap, Lost: string(v.Lost),
+		State: pastState(v), UntilUnknown: v.UntilUnknown, Gap: v.Gap, Lost: string(v.Lost),
 	}
 	for from, to := range map[*time.Time]**time.Time{&v.SearchableAt: &p.SearchableAt, &v.SearchableUntil: &p.SearchableUntil, &v.ReplacedAt: &p.ReplacedAt} {
 		if !from.IsZero() {
@@ -408,7 +411,7 @@ func pastOf(v report.Past) PastVersion {
 		}
 	}
 	if p.SearchableAt == nil || p.State == PastRefused {
-		p.SearchableUntil = nil
+		p.SearchableUntil, p.UntilUnknown = nil, false
 	}
 	return p
 }
@@ -446,6 +449,9 @@ func (p PastVersion) Searchable() string {
 	gone := ""
 	if p.Op == report.Delete {
 		gone = "gone "
+	}
+	if p.UntilUnknown {
+		return gone + "from " + p.SearchableAt.Format(form) + ", until when is not known"
 	}
 	if p.SearchableUntil == nil {
 		return gone + "since " + p.SearchableAt.Format(form)

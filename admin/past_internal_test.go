@@ -37,3 +37,19 @@ func TestHistoryStatus(t *testing.T) {
 		t.Errorf("a full history is %+v", h)
 	}
 }
+
+// TestPastAcrossAGap: of a version from before a gap, only its acceptance is certain.
+func TestPastAcrossAGap(t *testing.T) {
+	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	shown := report.Past{Op: report.Index, AcceptedAt: at, State: report.StateSettled, SearchableAt: at, UntilUnknown: true}
+	if p := pastOf(shown); !p.UntilUnknown || p.Searchable() != "from 2026-11-23 12:00:00, until when is not known" {
+		t.Errorf("it is %+v, searchable %s", p, p.Searchable())
+	}
+	gone := report.Past{Op: report.Delete, Gap: true}
+	if got := changed(gone, report.Past{Op: report.Index, Body: []byte("{}")}); got != "not known: history was off before" {
+		t.Errorf("after a delete and a gap: %s", got)
+	}
+	if got := changed(gone, report.Past{Op: report.Index, First: true}); got != "created anew" {
+		t.Errorf("after a delete and a gap, where there was none: %s", got)
+	}
+}

@@ -32,11 +32,14 @@ type Past struct {
 	SearchableAt time.Time
 
 	// SearchableUntil is when the index first had a later version. ReplacedAt is when the
-	// next version was accepted. Both are zero if there is none.
+	// next version was accepted. Both are zero if there is none, and after a gap: UntilUnknown is
+	// set if a version of which history does not tell that may have reached the index before.
 	SearchableUntil time.Time
+	UntilUnknown    bool
 	ReplacedAt      time.Time
 
-	// Gap is set if more was accepted between this version and the next that history has.
+	// Gap is set if more was accepted, while history was off, between this version and the next
+	// that history has.
 	Gap bool
 
 	// First is set if the document was not there before.

@@ -126,11 +126,13 @@ func pastAt(p Past, k report.Key, at time.Time) (report.Past, error) {
 		return report.Past{}, report.ErrHistoryTooShort
 	}
 	found, err := versions(p, k, end, 1)
-	if err == nil && len(found) == 0 {
-		err = report.ErrNotFound
-	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return report.Past{}, err
+	case len(found) == 0:
+		return report.Past{}, report.ErrNotFound
+	case found[0].Gap: // what came after it may have been valid then
+		return report.Past{}, report.ErrHistoryTooShort
 	}
 	return withBody(p, found[0])
 }
@@ -162,18 +164,27 @@ func versions(p Past, k report.Key, before report.Version, limit int) (list []lo
 	if err != nil {
 		return nil, err
 	}
-	shown, err := shownFrom(p, k, before)
+	shown, unsure, err := shownFrom(p, k, before)
 	if err != nil {
 		return nil, err
 	}
 	replaced := above.replacedAt()
 	add := func(l located, at *place) {
-		l.Key, l.ReplacedAt = k, replaced
+		l.Key = k
+		if !l.Gap {
+			l.ReplacedAt = replaced
+		}
 		if l.place = at; at != nil {
 			l.describe(at.old)
 		}
-		if l.SearchableUntil = fromMicro(shown); !l.SearchableAt.IsZero() {
-			shown = l.SearchableAt.UnixMicro()
+		if l.UntilUnknown = unsure; !unsure {
+			l.SearchableUntil = fromMicro(shown)
+		}
+		switch {
+		case !l.SearchableAt.IsZero():
+			shown, unsure = l.SearchableAt.UnixMicro(), false
+		case at == nil: // nobody knows when the index had it
+			unsure = true
 		}
 		list = append(list, l)
 		replaced = l.AcceptedAt
@@ -235,31 +246,38 @@ func nextPlace(next []HistoryRow) *place {
 	return &place{next[0].Old, &next[0]}
 }
 
-// shownFrom returns when the index first had this version or a later one; 0 if never.
-func shownFrom(p Past, k report.Key, v report.Version) (int64, error) {
+// shownFrom returns when the index first had this version or a later one, 0 if never. unsure is
+// set if that may have been before, because history does not tell of all of them.
+func shownFrom(p Past, k report.Key, v report.Version) (at int64, unsure bool, err error) {
 	if v == newest {
-		return 0, nil
+		return 0, false, nil
 	}
-	for after, first := v-1, true; ; first = false {
+	var last *HistoryRow
+	has := func(old Replaced) bool { // what the row before it accepted
+		unsure = last != nil && !old.isOf(last)
+		at = old.reachedAt()
+		return unsure || old.Version >= v && at != 0
+	}
+	for after := v - 1; ; after = last.Version {
 		rows, err := p.After(k, after, historyPage)
 		if err != nil {
-			return 0, err
+			return 0, false, err
 		}
-		for i, r := range rows {
-			if at := r.Old.reachedAt(); (!first || i > 0) && at != 0 { // the first row is about the version before v
-				return at, nil
+		for i := range rows {
+			if has(rows[i].Old) {
+				return at, unsure, nil
 			}
+			last = &rows[i]
 		}
 		if len(rows) < historyPage {
 			break
 		}
-		after = rows[len(rows)-1].Version
 	}
 	now, err := p.Current(k)
-	if err != nil || now.Version < v {
-		return 0, err
+	if err != nil || !has(now) {
+		at = 0
 	}
-	return now.reachedAt(), nil
+	return at, unsure, err
 }
 
 // reachedAt returns when the index first had the version; 0 if it never had.
