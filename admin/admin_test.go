@@ -153,7 +153,7 @@ func TestJournalSeriesAreThereFromTheStart(t *testing.T) {
 		full.Kinds[kind] = k
 	}
 	full.Notes = map[string]string{
-		report.BackupNote: report.NoteOfBackup(time.Unix(1, 0)),
+		report.BackupNote: report.NoteOfTime(time.Unix(1, 0)),
 		report.TurnsNote:  report.Turns{At: time.Now(), Places: []string{"a/", "b/"}}.Note(),
 	}
 	for _, kind := range report.Kinds() {

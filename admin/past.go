@@ -38,8 +38,9 @@ type Past struct {
 	Former      report.ID `json:"former,omitempty"`
 	FormerUntil time.Time `json:"former_until,omitzero"`
 
-	KeptSeconds float64       `json:"kept_seconds"` // how long history is kept; 0 if it is off, and nothing is added
-	Versions    []PastVersion `json:"versions"`     // newest first
+	KeptSeconds float64       `json:"kept_seconds"`   // how long history is kept; 0 if it is off, and nothing is added
+	Note        string        `json:"note,omitempty"` // for people, if older entries were dropped because of the size of the history
+	Versions    []PastVersion `json:"versions"`       // newest first
 	Next        string        `json:"next,omitempty"`
 }
 
@@ -174,7 +175,7 @@ func (h *histories) gather(ctx context.Context, named report.Key, q asked) (Past
 	if err != nil {
 		return Past{}, err
 	}
-	p := Past{Kind: key.Kind, Name: string(named.ID), By: by, ID: key.ID, KeptSeconds: stats.History.Keep.Seconds(), Versions: []PastVersion{}}
+	p := Past{Kind: key.Kind, Name: string(named.ID), By: by, ID: key.ID, KeptSeconds: stats.History.Keep.Seconds(), Note: historyCut(stats, time.Now()), Versions: []PastVersion{}}
 	if former != nil {
 		p.Former, p.FormerUntil = former.ID, former.AcceptedAt.UTC()
 	}
@@ -182,7 +183,7 @@ func (h *histories) gather(ctx context.Context, named report.Key, q asked) (Past
 	case q.version != 0:
 		v, err := h.past.PastVersion(ctx, key, q.version)
 		if err != nil {
-			return p, explain(err, key, fmt.Sprint("version ", q.version), stats.History)
+			return p, explain(err, key, fmt.Sprint("version ", q.version), stats.History, p.Note)
 		}
 		p.Versions = append(p.Versions, whole(v))
 	case q.at != nil:
@@ -193,7 +194,7 @@ func (h *histories) gather(ctx context.Context, named report.Key, q asked) (Past
 			}
 		}
 		if err != nil {
-			return p, explain(err, key, q.at.UTC().Format(time.RFC3339), stats.History)
+			return p, explain(err, key, q.at.UTC().Format(time.RFC3339), stats.History, p.Note)
 		}
 		one := whole(v)
 		if one.Shown, err = h.shownAt(ctx, v, *q.at, former); err != nil {
@@ -258,12 +259,15 @@ func (p Past) Earlier() string {
 }
 
 // explain says why a part of a history is not there.
-func explain(err error, key report.Key, what string, bounds report.HistoryBounds) error {
+func explain(err error, key report.Key, what string, bounds report.HistoryBounds, cut string) error {
 	switch {
 	case errors.Is(err, report.ErrHistoryTooShort):
 		detail := fmt.Sprintf("History does not tell what %s %s stated at %s.", key.Kind, key.ID, what)
 		if bounds.Keep == 0 {
 			return notFound(detail + " History is off: riskdex serve --history 90d keeps it from then on.")
+		}
+		if cut != "" {
+			return notFound(detail + " The " + cut + ".")
 		}
 		return notFound(detail + sinceText(bounds))
 	case errors.Is(err, report.ErrNotFound):

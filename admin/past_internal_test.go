@@ -11,30 +11,32 @@ import (
 // TestHistoryStatus says when history does not reach back as far as it is set to.
 func TestHistoryStatus(t *testing.T) {
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	with := func(keep time.Duration, bytes int64, age time.Duration) *HistoryStatus {
-		entries := 0
-		if bytes > 0 {
-			entries = 7
+	with := func(keep time.Duration, entries int, age, cut time.Duration) *HistoryStatus {
+		notes := map[string]string{}
+		if cut > 0 {
+			notes[report.HistoryCutNote] = report.NoteOfTime(now.Add(-cut))
 		}
 		return historyStatus(report.Stats{
-			Kinds:   map[report.Kind]report.KindStats{report.Cities: {History: entries, HistoryBytes: bytes}},
-			History: report.HistoryBounds{Keep: keep, MaxBytes: 1000, Since: now.Add(-age)},
+			Kinds:   map[report.Kind]report.KindStats{report.Cities: {History: entries, HistoryBytes: int64(entries)}}, // it may have been compressed since
+			History: report.HistoryBounds{Keep: keep, MaxBytes: 1000, Since: now.Add(-age)}, Notes: notes,
 		}, now)
 	}
 	const day = 24 * time.Hour
-	if h := with(0, 0, 0); h != nil {
+	if h := with(0, 0, 0, 0); h != nil {
 		t.Errorf("without history it is %+v", h)
 	}
-	if h := with(0, 10, day); h == nil || h.KeepSeconds != 0 || h.Note != "" {
-		t.Errorf("when it was switched off it is %+v", h)
-	}
-	for _, h := range []*HistoryStatus{with(90*day, 10, day), with(90*day, 1000, 91*day)} {
+	for name, h := range map[string]*HistoryStatus{
+		"switched off":                    with(0, 7, day, time.Hour),
+		"never too large":                 with(90*day, 7, day, 0),
+		"as long as it is kept":           with(90*day, 7, 91*day, time.Hour),
+		"dropped, off and on again since": with(90*day, 7, day, 2*day),
+	} {
 		if h == nil || h.Note != "" || h.Entries != 7 {
-			t.Errorf("a history that is not full is %+v", h)
+			t.Errorf("%s: it is %+v", name, h)
 		}
 	}
-	if h := with(90*day, 990, day); h == nil || !strings.Contains(h.Note, "begins at 2026-11-22T12:00:00Z, although --history is 90d") {
-		t.Errorf("a full history is %+v", h)
+	if h := with(90*day, 7, day, time.Hour); h == nil || !strings.Contains(h.Note, "begins at 2026-11-22T12:00:00Z, although --history is 90d") || !strings.Contains(h.Note, "2026-11-23T11:00:00Z") {
+		t.Errorf("a history that was dropped for its size is %+v", h)
 	}
 }
 

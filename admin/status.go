@@ -113,9 +113,7 @@ type HistoryStatus struct {
 	MaxBytes    int64      `json:"max_bytes"`
 	Since       *time.Time `json:"since,omitempty"` // when the oldest entry was accepted
 
-	// Note is for people, if history does not reach back as far as it is set to, because it
-	// reached its size.
-	Note string `json:"note,omitempty"`
+	Note string `json:"note,omitempty"` // for people, if entries were dropped because of its size
 }
 
 func historyStatus(stats report.Stats, now time.Time) *HistoryStatus {
@@ -131,16 +129,20 @@ func historyStatus(stats report.Stats, now time.Time) *HistoryStatus {
 	if !b.Since.IsZero() {
 		h.Since = new(b.Since.UTC())
 	}
-	full := h.Bytes >= b.MaxBytes-b.MaxBytes/historyNearlyFull
-	if b.Keep > 0 && full && b.Since.After(now.Add(-b.Keep)) {
-		h.Note = fmt.Sprintf("history reached --history-max-bytes and begins at %s, although --history is %s; raise the size, or accept that", b.Since.UTC().Format(time.RFC3339), keptText(b.Keep))
-	}
+	h.Note = historyCut(stats, now)
 	return h
 }
 
-// historyNearlyFull is the part of its size that is free in a history that has reached it:
-// what was dropped last.
-const historyNearlyFull = 20
+// historyCut says in words that the history does not reach back as far as it is set to, because
+// entries were dropped for its size; nothing if it does, or begins later than that.
+func historyCut(stats report.Stats, now time.Time) string {
+	b, cut := stats.History, report.HistoryCutIn(stats.Notes)
+	if b.Keep == 0 || cut.IsZero() || b.Since.After(cut) || !b.Since.After(now.Add(-b.Keep)) {
+		return ""
+	}
+	return fmt.Sprintf("history begins at %s, although --history is %s: it reached --history-max-bytes, and what was older was dropped, last at %s; raise the size, or accept that",
+		b.Since.UTC().Format(time.RFC3339), keptText(b.Keep), cut.Format(time.RFC3339))
+}
 
 func keptText(d time.Duration) string {
 	const day = 24 * time.Hour

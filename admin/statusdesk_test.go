@@ -123,7 +123,7 @@ func (d *statusDesk) note(name, value string) {
 const backupEvery = time.Hour
 
 // backedUp records when the newest backup was made.
-func (d *statusDesk) backedUp(at time.Time) { d.note(report.BackupNote, report.NoteOfBackup(at)) }
+func (d *statusDesk) backedUp(at time.Time) { d.note(report.BackupNote, report.NoteOfTime(at)) }
 
 // rippled is the journal with an invented lag.
 type rippled struct{ *statusDesk }

@@ -86,18 +86,27 @@ func RebuildFailedIn(notes map[string]string, kind Kind) (r RebuildFailed) {
 // made and checked.
 const BackupNote = "backup"
 
-// NoteOfBackup returns the text of the note about a backup that began at a time.
-func NoteOfBackup(at time.Time) string { return strconv.FormatInt(at.UnixMicro(), 10) }
+// NoteOfTime returns the text of a note that is a time.
+func NoteOfTime(at time.Time) string { return strconv.FormatInt(at.UnixMicro(), 10) }
 
 // BackupIn reads from the notes when the newest backup began. The result is zero if there is
 // none.
-func BackupIn(notes map[string]string) time.Time {
-	n, err := strconv.ParseInt(notes[BackupNote], 10, 64)
+func BackupIn(notes map[string]string) time.Time { return timeIn(notes, BackupNote) }
+
+func timeIn(notes map[string]string, name string) time.Time {
+	n, err := strconv.ParseInt(notes[name], 10, 64)
 	if err != nil {
 		return time.Time{}
 	}
 	return time.UnixMicro(n).UTC()
 }
+
+// HistoryCutNote is the name of the note that says when entries of the history were last dropped
+// because of its size; its text is that of NoteOfTime.
+const HistoryCutNote = "history_cut"
+
+// HistoryCutIn reads it from the notes. The result is zero if none ever were.
+func HistoryCutIn(notes map[string]string) time.Time { return timeIn(notes, HistoryCutNote) }
 
 // LossNotes begins the names of notes about losses that somebody has acknowledged.
 const LossNotes = "loss:"

@@ -43,7 +43,7 @@ func (b fileBackups) Backup(ctx context.Context, file string, tell func(report.B
 	if err == nil && made.Damaged == 0 && made.Problem == "" {
 		noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTimeout)
 		defer cancel()
-		if err = b.journal.Note(noting, report.BackupNote, report.NoteOfBackup(begun)); err != nil {
+		if err = b.journal.Note(noting, report.BackupNote, report.NoteOfTime(begun)); err != nil {
 			err = fmt.Errorf("the copy is made and checked, but the journal could not note when: %w", err)
 		}
 	}

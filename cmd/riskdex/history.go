@@ -148,6 +148,9 @@ func (c *historyCommand) list(ctx context.Context, client *adminClient, io strea
 	if earlier := p.Earlier(); earlier != "" {
 		fmt.Fprintln(io.out, sanitize.OneLine(earlier))
 	}
+	if p.Note != "" && p.Next == "" {
+		fmt.Fprintln(io.out, "The "+sanitize.OneLine(p.Note)+".")
+	}
 	if p.KeptSeconds == 0 {
 		fmt.Fprintln(io.out, "History is off, so nothing more is kept: riskdex serve --history 90d.")
 	}

@@ -394,6 +394,9 @@ func testHistoryAge(t *testing.T, h *harness) {
 	if s := h.stats(t, report.Cities); s.History != 0 || s.HistoryDropped != 1 || s.HistoryBytes != 0 {
 		t.Errorf("%d entries of cities of %d bytes, %d dropped", s.History, s.HistoryBytes, s.HistoryDropped)
 	}
+	if s, err := h.Stats(t.Context()); err != nil || !report.HistoryCutIn(s.Notes).IsZero() {
+		t.Errorf("entries that were too old count as dropped because of the size: %v, %v", s.Notes, err)
+	}
 	// What was valid within that time is known, though it was accepted before.
 	if p := h.pastAt(t, key, h.start.Add(historyKept-1)); string(p.Body) != "old 299" {
 		t.Errorf("it was %+v", p)
@@ -417,6 +420,9 @@ func testHistorySize(t *testing.T, h *harness) {
 	}
 	if got := len(h.history(t, report.Key{Kind: report.Advisories, ID: "1"})); got != 301-n {
 		t.Errorf("%d versions are told of, want %d", got, 301-n)
+	}
+	if s, err := h.Stats(t.Context()); err != nil || !report.HistoryCutIn(s.Notes).Equal(h.clock.now()) {
+		t.Errorf("entries were dropped because of the size at %v, %v; want now", report.HistoryCutIn(s.Notes), err)
 	}
 	h.dropHistory(t, 0)
 }

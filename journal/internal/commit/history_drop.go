@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"riskdex/journal"
+	"riskdex/report"
 )
 
 // historyEvery is how often entries beyond the bounds of the history are dropped.
@@ -21,11 +22,11 @@ func (j *Requests) DropHistory(ctx context.Context) (sum int, err error) {
 	for {
 		n := 0
 		err := j.queue.Do(ctx, &Request{Size: TombstoneStep, Quota: DiskQuota, Run: func(tx *Transaction) (err error) {
-			before := int64(math.MaxInt64)
-			if j.opt.History > 0 {
-				before = tx.Now.Add(-j.opt.History).UnixMicro()
+			if j.opt.History < 0 {
+				n, err = tx.Store.DropPast(math.MaxInt64, math.MaxInt64, TombstoneStep)
+			} else {
+				n, err = tx.dropPast(tx.Now.Add(-j.opt.History).UnixMicro(), j.opt.HistoryMaxBytes)
 			}
-			n, err = tx.Store.DropPast(before, j.opt.HistoryMaxBytes, TombstoneStep)
 			return err
 		}})
 		sum += n
@@ -39,6 +40,20 @@ func (j *Requests) DropHistory(ctx context.Context) (sum int, err error) {
 			return sum, nil
 		}
 	}
+}
+
+// dropPast drops what is older than the history is kept, and then what exceeds its size, which it
+// notes: nothing else tells why the history begins later than it should.
+func (tx *Transaction) dropPast(before, most int64) (n int, err error) {
+	n, err = tx.Store.DropPast(before, math.MaxInt64, TombstoneStep)
+	if err != nil || n == TombstoneStep {
+		return n, err
+	}
+	more, err := tx.Store.DropPast(0, most, TombstoneStep-n)
+	if err == nil && more > 0 {
+		err = tx.Store.Note(NotePrefix+report.HistoryCutNote, report.NoteOfTime(tx.Now))
+	}
+	return n + more, err
 }
 
 // KeepHistoryBounded drops entries beyond the bounds of the history every historyEvery, until
