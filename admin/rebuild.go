@@ -85,9 +85,11 @@ func (b *rebuilds) elsewhere(ctx context.Context, kind report.Kind) error {
 	if b.journal == nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, statsTimeout)
+	defer cancel()
 	stats, err := b.journal.Stats(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("the journal does not answer: %w", err)
 	}
 	if holder := stats.Kinds[kind].Holder; holder != "" && holder != b.process {
 		return &Problem{Status: http.StatusConflict, Reason: ReasonHeldElsewhere, Detail: fmt.Sprintf(

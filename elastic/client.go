@@ -50,6 +50,7 @@ type Client struct {
 	at        string  // without credentials
 	pool      *pool   // nil if the connections are not its own
 	anew      *Client // see Anew; nil if it is this one
+	silence   silence
 }
 
 // pool is a transport whose connections can be left behind.
@@ -158,7 +159,9 @@ func newClient(c Connection, u *url.URL, transport http.RoundTripper) (*Client, 
 // caller closes. A successful response without the header of Elasticsearch is
 // [ErrNotElasticsearch].
 func (c *Client) Perform(req *http.Request) (*http.Response, error) {
+	c.silence.begin()
 	res, err := c.transport.Perform(req)
+	c.silence.end()
 	if err != nil {
 		return nil, c.unreachable(err)
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"riskdex/elastic"
 	"riskdex/report"
 )
 
@@ -65,32 +67,88 @@ func (x *Indexer) StopRebuild(kind report.Kind) error {
 // concurrently.
 func (x *Indexer) Rebuilds() []report.Rebuild {
 	all := x.status.allRebuilds()
-	for i := range all {
-		all[i].Active, all[i].Done = all[i].Phase.Active(), all[i].Phase.Done()
-		if all[i].Phase == report.PhaseFilling {
-			x.measure(&all[i])
+	if !slices.ContainsFunc(all, func(r report.Rebuild) bool { return r.Phase.Active() }) {
+		for i := range all {
+			all[i].Done, all[i].Waiting = all[i].Phase.Done(), nil
 		}
-		if !all[i].Active {
-			all[i].Waiting = nil
-		} else if all[i].Waiting == nil {
-			all[i].Waiting = x.status.waitingOf(all[i].Kind)
+		return all
+	}
+	stats, away := x.askJournal()
+	for i := range all {
+		r := &all[i]
+		r.Active, r.Done = r.Phase.Active(), r.Phase.Done()
+		if r.Phase == report.PhaseFilling {
+			measure(r, stats)
+		}
+		switch since := x.client.SilentSince(); {
+		case !r.Active:
+			r.Waiting = nil
+		case away != nil:
+			r.Waiting = waitsFor(report.WaitsForJournal, away.detail, away.since, *r)
+		case r.Waiting != nil:
+		case x.status.waitingOf(r.Kind) != nil:
+			r.Waiting = x.status.waitingOf(r.Kind)
+		case !since.IsZero() && time.Since(since) >= answerWithin:
+			r.Waiting = waitsFor(elastic.ReasonUnreachable, x.client.Address()+": "+noAnswer, since, *r)
 		}
 	}
 	return all
 }
 
-// statsTimeout bounds how long the journal may take to count what is left.
-const statsTimeout = 5 * time.Second
+const (
+	// statsTimeout bounds how long the journal may take to say whether an index may be replaced.
+	statsTimeout = 5 * time.Second
+	// answerWithin is how long the journal and Elasticsearch may be silent before a rebuild says so.
+	answerWithin = 2 * time.Second
+)
 
-func (x *Indexer) measure(r *report.Rebuild) {
-	ctx, cancel := context.WithTimeout(context.Background(), statsTimeout)
+const noAnswer = "no answer yet"
+
+func waitsFor(reason, detail string, since time.Time, r report.Rebuild) *report.Waiting {
+	return &report.Waiting{Kind: r.Kind, Index: r.NewIndex, Reason: reason, Detail: detail, Since: since.UTC()}
+}
+
+// journalAway is why and since when the journal does not answer.
+type journalAway struct {
+	detail string
+	since  time.Time
+}
+
+// askJournal asks what is left to be sent.
+func (x *Indexer) askJournal() (report.Stats, *journalAway) {
+	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
 	defer cancel()
+	began := time.Now()
 	stats, err := x.journal.Stats(ctx)
-	if err != nil {
+	if err == nil {
+		x.status.journalAway(nil)
+		return stats, nil
+	}
+	away := &journalAway{err.Error(), began}
+	if errors.Is(err, context.DeadlineExceeded) {
+		away.detail = noAnswer
+	}
+	return stats, x.status.journalAway(away)
+}
+
+// journalAway notes whether the journal answers, and returns away since the first time that it did not.
+func (s *statusRegistry) journalAway(away *journalAway) *journalAway {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if away != nil && s.away != nil {
+		away.since = s.away.since
+	}
+	s.away = away
+	return away
+}
+
+func measure(r *report.Rebuild, stats report.Stats) {
+	k, ok := stats.Kinds[r.Kind]
+	if !ok {
 		r.Remaining = -1
 		return
 	}
-	r.Remaining = min(toSend(stats.Kinds[r.Kind])+r.Unmarked, r.Total)
+	r.Remaining = min(toSend(k)+r.Unmarked, r.Total)
 	r.SecondsLeft = estimate(r.Total-r.Remaining, r.Remaining, time.Since(r.FillingAt)).Seconds()
 }
 

@@ -13,6 +13,7 @@ type statusRegistry struct {
 	rebuilds  map[report.Kind]report.Rebuild
 	waiting   map[report.Kind]report.Waiting
 	wrong     map[report.Kind]report.WrongAlias
+	away      *journalAway                  // nil while the journal answers
 	unchecked map[report.Kind]chan struct{} // of kinds whose index has not been checked; closed after the first check
 }
 

@@ -56,7 +56,7 @@ func (p *progress) awaits(w *report.Waiting) {
 	before := p.awaited
 	p.awaited = w
 	switch {
-	case w != nil && before == nil:
+	case w != nil && (before == nil || before.Reason != w.Reason):
 		p.clear()
 		fmt.Fprintf(p.out, "%s: %s\n", unanswered(w), sanitize.OneLine(w.Detail))
 	case w == nil && before != nil:

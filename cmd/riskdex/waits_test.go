@@ -14,6 +14,7 @@ import (
 	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/networktest"
+	"riskdex/internal/postgres/postgrestest"
 	"riskdex/internal/require"
 	"riskdex/report"
 )
@@ -28,19 +29,11 @@ func TestCommandsSayThatElasticsearchIsAway(t *testing.T) {
 	p.indicesReady()
 	p.send("PUT", "/cities/1", cityBody(1, "x"))
 	p.drained()
-	says := func(r *running, text string) {
-		t.Helper()
-		defer func() {
-			if t.Failed() {
-				t.Logf("it says %q", r.errs.String())
-			}
-		}()
-		require.Eventually(t, 30*time.Second, "the command says "+text, func() bool { return strings.Contains(r.errs.String(), text) })
-	}
+	says := func(r *running, text string) { t.Helper(); r.says(t, text) }
 
 	network.Cut()
 	const away = "Elasticsearch does not answer: "
-	verifying, machine, rebuilding := p.begin("verify"), p.begin("verify", "advisories", "--json"), p.begin("rebuild", "cities")
+	verifying, machine, rebuilding := p.begin("verify", "cities"), p.begin("verify", "advisories", "--json"), p.begin("rebuild", "cities")
 	for _, r := range []*running{verifying, machine, rebuilding} {
 		says(r, away)
 		says(r, through+": ")
@@ -66,12 +59,64 @@ func TestCommandsSayThatElasticsearchIsAway(t *testing.T) {
 	}
 
 	network.Swallow()
-	silent := p.begin("verify", "cities")
-	says(silent, away+through+": no answer yet")
-	network.Heal()
-	if got := silent.wait(); got.status != exitDone {
-		t.Errorf("once Elasticsearch is back, the command says %+v", got)
+	silent := []*running{p.begin("verify", "cities"), p.begin("rebuild", "cities")}
+	for _, r := range silent {
+		r.says(t, away+through+": no answer yet")
 	}
+	network.Heal()
+	for _, r := range silent {
+		if got := r.wait(); got.status != exitDone {
+			t.Errorf("once Elasticsearch is back, the command says %+v", got)
+		}
+	}
+}
+
+// TestCommandsSayThatTheJournalIsAway: so they do where every process of its server has stopped.
+func TestCommandsSayThatTheJournalIsAway(t *testing.T) {
+	t.Parallel()
+	network, through := networktest.New(t, elastictest.URL(t))
+	server := postgrestest.Start(t)
+	t.Cleanup(func() { _ = server.Resume() })
+	p := newProcess(t, through, "--probe-every", "0")
+	p.journal = server.URL()
+	p.start()
+	p.indicesReady()
+	p.send("PUT", "/cities/1", cityBody(1, "x"))
+	p.drained()
+
+	network.Swallow()
+	rebuilding := p.begin("rebuild", "cities")
+	rebuilding.says(t, "Elasticsearch does not answer: ")
+	require.NoError(t, server.Suspend())
+	network.Heal()
+	const away = "the journal does not answer: "
+	rebuilding.says(t, away+"no answer yet")
+	verifying, late := p.begin("verify", "cities"), p.begin("rebuild", "advisories")
+	verifying.says(t, away+"no answer yet")
+	late.says(t, away)
+	if got := late.wait(); got.status != exitFailed {
+		t.Errorf("a rebuild that cannot begin says %+v", got)
+	}
+	require.NoError(t, server.Resume())
+	const again = "the journal answers again after "
+	if got := rebuilding.wait(); got.status != exitDone || !strings.Contains(got.errs, again) {
+		t.Errorf("once the journal is back, the rebuild says %+v", got)
+	}
+	// It may have been given up by then: a new connection to the server has a time-out.
+	if got := verifying.wait(); !strings.Contains(got.errs, again) && (got.status != exitFailed || !strings.Contains(got.errs, "lock cities for a verification: ")) {
+		t.Errorf("once the journal is back, the verification says %+v", got)
+	}
+}
+
+// says waits until the command has said something.
+func (r *running) says(t *testing.T, text string) {
+	t.Helper()
+	defer func() {
+		if t.Failed() {
+			t.Logf("it says %q", r.errs.String())
+		}
+	}()
+	require.Eventually(t, 30*time.Second, "the command says "+text, func() bool { return strings.Contains(r.errs.String(), text) })
 }
 
 // givingUp is an admin.Verifier that finds Elasticsearch away.
