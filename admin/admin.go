@@ -50,42 +50,36 @@ type Parts struct {
 
 // Memory is the memory for bodies, for all parts of riskdex together.
 type Memory interface {
-	// Hold returns a context that carries memory, none at first, and a function that gives it back.
-	Hold(ctx context.Context) (context.Context, func())
-	// Need changes what ctx carries, and waits for it if need be.
-	Need(ctx context.Context, bytes int64) error
+	// Hold returns a context that carries memory, none at first, of which a byte of a body takes each
+	// bytes, and a function that gives it back. A wait for it ends after patience.
+	Hold(ctx context.Context, each int64, patience time.Duration) (context.Context, func())
 }
 
-// hold returns a handler that passes calls to h with a context that carries memory.
-func (p Parts) hold(h http.Handler) http.Handler {
+// What a byte of a body takes that is shown or edited, or that an export or the feed passes on.
+const (
+	showMemory = 12
+	passMemory = 4
+)
+
+// memoryTimeout bounds a wait for memory. An export that is broken off has to begin anew, so it waits as
+// long as for its client.
+const memoryTimeout = 10 * time.Second
+
+// hold returns a handler that passes calls to h with a context that carries memory for what they read.
+func (p Parts) hold(each int64, patience time.Duration, h http.Handler) http.Handler {
 	if p.Memory == nil {
 		return h
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, release := p.Memory.Hold(r.Context())
+		ctx, release := p.Memory.Hold(r.Context(), each, patience)
 		defer release()
 		h.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
-// need waits for the memory that a call takes.
-func (p Parts) need(ctx context.Context, bytes int64) error {
-	if p.Memory == nil {
-		return nil
-	}
-	return p.Memory.Need(ctx, bytes)
-}
-
-// What a body takes for each of its bytes, while it is read from the journal, shown, or edited.
-const (
-	readMemory = 2
-	showMemory = 12
-	editMemory = 4
-)
-
 // New returns the handler of the admin listener.
 func New(p Parts) http.Handler {
-	router := p.hold(headAsGet(p.routes()))
+	router := p.hold(showMemory, memoryTimeout, headAsGet(p.routes()))
 	if p.Allow == nil {
 		return guarded(router, false)
 	}
@@ -118,10 +112,10 @@ func (p Parts) routes() *httprouter.Router {
 	a := &api{log: p.Log, maxBody: p.MaxBody, lookups: lookups{make(readLimit, mostLookups), p.Reads}}
 	edits := make(readLimit, mostEdits)
 	if p.DeadLetters != nil {
-		a.register(router, (&deadLetters{p.DeadLetters, p.Receiver, p, edits}).calls())
+		a.register(router, (&deadLetters{p.DeadLetters, p.Receiver, edits}).calls())
 	}
 	if p.Refusals != nil {
-		a.register(router, (&refusals{p.Refusals, p.Receiver, p, edits}).calls())
+		a.register(router, (&refusals{p.Refusals, p.Receiver, edits}).calls())
 	}
 	if p.Rebuilder != nil {
 		a.register(router, (&rebuilds{p.Rebuilder, p.Status.Journal, p.Status.Process}).calls())
@@ -135,10 +129,12 @@ func (p Parts) routes() *httprouter.Router {
 		router.Handler(http.MethodPost, "/api/journal/backup", b)
 	}
 	if p.Records != nil {
-		router.Handler(http.MethodGet, "/api/export", newExports(p.Records, p.Reads, p.Log))
+		exports := newExports(p.Records, p.Reads, p.Log)
+		router.Handler(http.MethodGet, "/api/export", p.hold(passMemory, clientTimeout, exports))
 	}
 	if p.Changes != nil {
-		router.Handler(http.MethodGet, "/api/changes", newFeeds(p.Changes, p.Compared, p.Reads, p.Stopping, p.Log))
+		feeds := newFeeds(p.Changes, p.Compared, p.Reads, p.Stopping, p.Log)
+		router.Handler(http.MethodGet, "/api/changes", p.hold(passMemory, memoryTimeout, feeds))
 	}
 	if p.Losses != nil {
 		a.register(router, (&losses{p.Losses}).calls())

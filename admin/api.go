@@ -152,7 +152,7 @@ func (r *request) limit() (int, error) {
 }
 
 // editedBody reads the body of the request. An empty one is an error.
-func (r *request) editedBody(p Parts, edits readLimit) ([]byte, error) {
+func (r *request) editedBody(edits readLimit) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(r.Context(), readTimeout, errReadsBusy)
 	err := edits.take(ctx)
 	cancel()
@@ -171,7 +171,7 @@ func (r *request) editedBody(p Parts, edits readLimit) ([]byte, error) {
 		return nil, badRequest("The edited body is empty. To retry the kept one, use POST.")
 	}
 	// Only now: one that does not arrive is in the way of other edits, and not of deliveries.
-	return body, p.need(r.Context(), editMemory*int64(len(body)))
+	return body, report.AwaitMemory(r.Context(), int64(len(body)))
 }
 
 // Page is a part of a list. If Next is not empty, there may be more, which the same call

@@ -12,7 +12,6 @@ import (
 type deadLetters struct {
 	journal  DeadLetters
 	receiver Receiver
-	parts    Parts
 	edits    readLimit
 }
 
@@ -78,15 +77,7 @@ func (d *deadLetters) one(r *request) (report.DeadLetter, error) {
 	if err != nil {
 		return l, err
 	}
-	// How large it is shows when it has been read.
-	if err := d.parts.need(r.Context(), readMemory*d.parts.MaxBody); err != nil {
-		return l, err
-	}
-	l, err = d.journal.DeadLetter(r.Context(), key)
-	if err == nil {
-		err = d.parts.need(r.Context(), showMemory*int64(len(l.Body)))
-	}
-	if err != nil {
+	if l, err = d.journal.DeadLetter(r.Context(), key); err != nil {
 		return l, err
 	}
 	if seen != 0 && l.Version != report.Version(seen) {
@@ -102,7 +93,7 @@ func (d *deadLetters) replace(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := r.editedBody(d.parts, d.edits)
+	body, err := r.editedBody(d.edits)
 	if err != nil {
 		return nil, err
 	}

@@ -145,14 +145,7 @@ func (d *Document) misfits() bool {
 
 // documentOnce is lookUp that asks both once.
 func (s *statuses) documentOnce(ctx context.Context, named report.Key, journalOnly bool) (Document, error) {
-	// How large it is shows when it has been read.
-	if err := s.need(ctx, readMemory*s.MaxBody); err != nil {
-		return Document{}, err
-	}
 	d, err := s.Documents.Document(ctx, named.Kind, named.ID)
-	if err == nil {
-		err = s.need(ctx, showMemory*int64(len(d.Body)))
-	}
 	if err != nil {
 		return Document{}, err
 	}

@@ -23,12 +23,12 @@ var doneTexts = map[string]string{
 
 func (p *page) registerForms(router *httprouter.Router) {
 	if p.status.DeadLetters != nil {
-		d := &deadLetters{p.status.DeadLetters, p.status.Receiver, p.status.Parts, nil}
+		d := &deadLetters{p.status.DeadLetters, p.status.Receiver, nil}
 		router.Handler(http.MethodPost, "/dead/retry", p.button("dead-retry", func(r *request) (any, error) { return d.end(r, d.journal.RetryDead) }))
 		router.Handler(http.MethodPost, "/dead/drop", p.button("dead-drop", func(r *request) (any, error) { return d.end(r, d.journal.DropDead) }))
 	}
 	if p.status.Refusals != nil {
-		f := &refusals{p.status.Refusals, p.status.Receiver, p.status.Parts, nil}
+		f := &refusals{p.status.Refusals, p.status.Receiver, nil}
 		router.Handler(http.MethodPost, "/refused/retry", p.button("refused-retry", f.retry))
 		router.Handler(http.MethodPost, "/refused/drop", p.button("refused-drop", f.drop))
 	}

@@ -12,7 +12,6 @@ import (
 type refusals struct {
 	journal  Refusals
 	receiver Receiver
-	parts    Parts
 	edits    readLimit
 }
 
@@ -86,7 +85,7 @@ func (f *refusals) replace(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := r.editedBody(f.parts, f.edits)
+	body, err := r.editedBody(f.edits)
 	if err != nil {
 		return nil, err
 	}

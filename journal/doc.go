@@ -190,5 +190,6 @@
 // reads the file for long, such as a backup. Then the WAL grows by what is written, counts for both
 // limits, and is truncated afterwards. In PostgreSQL, dropping something does not make the tables
 // smaller: the server keeps the space for what comes, once it has vacuumed it. So records count
-// instead, where they are smaller than the tables.
+// instead, uncompressed and without indexes, where they are smaller than the tables. Receipts
+// count as their table.
 package journal

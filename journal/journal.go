@@ -14,6 +14,10 @@ var ErrClosed = errors.New("the journal is closed")
 
 // Journal is what every engine provides. Any number of goroutines may call its methods at the
 // same time.
+//
+// Document, DeadLetter, Refusal, PastVersion, PastAt, Records and Feed learn how long a body is and wait for
+// the memory that ctx carries ([report.WithMemory]) before they read it, and hold no connection that others
+// need meanwhile.
 type Journal interface {
 	// Append accepts all of a delivery or nothing, and returns one stamp per change, in the
 	// same order. If the error is nil, the delivery and its receipt are durable. If ctx ends

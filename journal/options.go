@@ -32,8 +32,9 @@ type Options struct {
 	// most a tenth of MaxRefusalBytes, but one is always kept.
 	MaxDeliveryRefusals int
 
-	// MaxBytes bounds the size of the journal in bytes: records and WAL, without free space
-	// inside the file or the tables. Zero means no limit. Above it, Append fails with report.ErrNoRoom for
+	// MaxBytes bounds the size of the journal in bytes: in SQLite the file without free space, and the
+	// WAL; in PostgreSQL the records, uncompressed and with a fixed amount for each, and the table of
+	// receipts, as of the last heartbeat. Zero means no limit. Above it, Append fails with report.ErrNoRoom for
 	// everything but deletes of existing documents.
 	MaxBytes int64
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"riskdex/receiver/body"
 	"riskdex/report"
 )
 
@@ -45,7 +46,7 @@ func (r *Receiver) Redeliver(ctx context.Context, refusal report.Refusal, edited
 		}
 		body = refusal.Body
 	}
-	grow, shrink := r.growing(ctx)
+	grow, shrink := growing(ctx)
 	defer shrink()
 	in, p := r.parser.parse(call{kind: refusal.Kind, method: refusal.Method, pathID: refusal.ID}, body, grow)
 	switch {
@@ -110,16 +111,16 @@ func (r *Receiver) MayRetry(refusal report.Refusal) report.MayRetry {
 
 // growing returns the grow of a body from an operator, of the memory that ctx carries, and a function
 // that gives it back.
-func (r *Receiver) growing(ctx context.Context) (grow func(int64) error, shrink func()) {
+func growing(ctx context.Context) (grow func(int64) error, shrink func()) {
 	var own int64
 	return func(bytes int64) error {
-			err := r.budget.Grow(ctx, bytes)
+			err := body.Grow(ctx, bytes)
 			if err == nil {
 				own += bytes
 			}
 			return err
 		}, func() {
-			_ = r.budget.Grow(ctx, -own)
+			_ = body.Grow(ctx, -own)
 		}
 }
 
@@ -129,7 +130,7 @@ var errBusy = errors.New("too many large bodies at once; try again later")
 // Replacement returns the change that a PUT of body to the document's path would make, or a
 // *RefusedError.
 func (r *Receiver) Replacement(ctx context.Context, key report.Key, body []byte) (report.Change, error) {
-	grow, shrink := r.growing(ctx)
+	grow, shrink := growing(ctx)
 	defer shrink()
 	change, err := r.parser.record(key, body, grow)
 	if refused, ok := errors.AsType[*RefusedError](err); ok && refused.Reason == reasonBusy {

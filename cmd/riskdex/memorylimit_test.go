@@ -145,6 +145,25 @@ func TestMemoryOfLargeBodies(t *testing.T) {
 	})
 	check("documents")
 	p.terminate()
+	for _, readers := range [][]string{
+		{"/api/history?kind=advisories&id=%d&at=2100-01-01T00:00:00Z"},
+		{"/api/changes?kind=advisories&limit=%d"},
+		{"/api/export?kind=advisories", "/api/changes?kind=advisories&limit=%d", "/api/history?kind=advisories&id=%d&at=2100-01-01T00:00:00Z", "/api/document?kind=advisories&id=%d"},
+	} {
+		p.start()
+		atOnce(8, func(i int) (int, error) {
+			path := readers[i%len(readers)]
+			switch {
+			case strings.Contains(path, "%d"):
+				path = fmt.Sprintf(path, i+1)
+			case i > 0:
+				return http.StatusOK, nil // one export runs at a time
+			}
+			return ask("GET", "http://"+p.admin+path, nil)
+		})
+		check(fmt.Sprint("readers of ", readers))
+		p.terminate()
+	}
 	p.start()
 	for i := range 8 {
 		p.send("PUT", fmt.Sprintf("/advisories/bad-%d", i), `{"a"`)

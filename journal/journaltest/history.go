@@ -34,6 +34,7 @@ var historyTests = []test{
 	{"a dead letter and its retry", testHistoryDead},
 	{"a document that is refused when it is sent again was in the index before", testHistoryRefusedAgain},
 	{"what states the same takes no space", testHistorySame},
+	{"a body is read once there is memory for it", testHistoryMemory},
 	{"of a city under its code, and of one that is adopted", testHistoryCities},
 	{"a document that was deleted long ago", testHistoryForgotten},
 	{"is dropped by age", testHistoryAge},

@@ -30,6 +30,9 @@ func (j *Journal) Document(ctx context.Context, kind report.Kind, name report.ID
 
 // readDocument reads the row of the document that d names.
 func readDocument(ctx context.Context, tx pgx.Tx, d *report.Document) error {
+	if err := tryMemory(ctx, tx, "SELECT bytes FROM documents WHERE kind = $1 AND id = $2", string(d.Kind), []byte(d.ID)); err != nil {
+		return err
+	}
 	var state int16
 	var kept, waiting, ended int64
 	var errorType, reason []byte

@@ -132,7 +132,10 @@ func (j *Journal) readFeed(ctx context.Context, feed string, after report.Cursor
 		if err != nil {
 			return err
 		}
-		heads, page.More = commit.Page(heads, limit, maxBytes)
+		heads, page.More, err = commit.Page(ctx, heads, limit, maxBytes)
+		if err != nil {
+			return err
+		}
 		if page.Changes, err = readHeaded(ctx, tx, after.Kinds, heads); err != nil {
 			return err
 		}

@@ -25,6 +25,7 @@ import (
 
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
+	"riskdex/report"
 )
 
 // Journal is the journal in a PostgreSQL database, for any number of processes.
@@ -320,5 +321,16 @@ func (j *Journal) inLasting(ctx context.Context, how string, f func(pgx.Tx) erro
 
 // inSnapshot calls f in a transaction that only reads, and sees the journal as it is in one moment.
 func (j *Journal) inSnapshot(ctx context.Context, f func(pgx.Tx) error) error {
-	return pgx.BeginTxFunc(ctx, j.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
+	return report.WithinMemory(ctx, func() error {
+		return pgx.BeginTxFunc(ctx, j.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
+	})
+}
+
+// tryMemory is report.TryMemory for the body that a query finds the length of.
+func tryMemory(ctx context.Context, tx pgx.Tx, query string, args ...any) error {
+	var bytes int64
+	if err := tx.QueryRow(ctx, query, args...).Scan(&bytes); err != nil {
+		return err
+	}
+	return report.TryMemory(ctx, bytes)
 }

@@ -245,21 +245,31 @@ func (j *Journal) DeadLetter(ctx context.Context, key report.Key) (l report.Dead
 		if err := commit.CheckKey(key); err != nil {
 			return err
 		}
-		row := j.pool.QueryRow(ctx, commit.SQL("SELECT "+letterColumns+" FROM documents WHERE kind = $1 AND id = $2 AND state = {dead}"), string(key.Kind), []byte(key.ID))
-		var intact bool
-		l, intact, err = scanLetter(row)
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
-			return report.ErrNotFound
-		case err == nil && !intact:
-			l.Body, l.ErrorType, l.Reason = nil, report.ErrorTypeDamaged, commit.DamagedReason(key)
-		}
-		return err
+		return j.inSnapshot(ctx, func(tx pgx.Tx) error {
+			l, err = readLetter(ctx, tx, key)
+			return err
+		})
 	})
 	if err != nil {
 		return report.DeadLetter{}, err
 	}
 	return l, nil
+}
+
+func readLetter(ctx context.Context, tx pgx.Tx, key report.Key) (report.DeadLetter, error) {
+	dead := commit.SQL(" FROM documents WHERE kind = $1 AND id = $2 AND state = {dead}")
+	err := tryMemory(ctx, tx, "SELECT bytes"+dead, string(key.Kind), []byte(key.ID))
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = report.ErrNotFound
+	}
+	if err != nil {
+		return report.DeadLetter{}, err
+	}
+	l, intact, err := scanLetter(tx.QueryRow(ctx, "SELECT "+letterColumns+dead, string(key.Kind), []byte(key.ID)))
+	if err == nil && !intact {
+		l.Body, l.ErrorType, l.Reason = nil, report.ErrorTypeDamaged, commit.DamagedReason(key)
+	}
+	return l, err
 }
 
 func scanLetter(r pgx.Row) (l report.DeadLetter, intact bool, err error) {
@@ -294,16 +304,21 @@ func (j *Journal) Refusals(ctx context.Context, before int64, limit int) (list [
 // Refusal implements Journal.
 func (j *Journal) Refusal(ctx context.Context, seq int64) (r report.Refusal, err error) {
 	err = j.read(fmt.Sprintf("read the refusal %d in the journal", seq), func() error {
-		var crc uint32
-		r, crc, err = scanRefusal(j.pool.QueryRow(ctx, "SELECT "+refusalColumns+", body FROM refusals WHERE seq = $1", seq))
-		if errors.Is(err, pgx.ErrNoRows) {
-			return report.ErrNotFound
-		}
-		if err == nil && crc != commit.RefusalChecksum(r) {
-			r.Body, r.Bytes, r.Cut = nil, 0, true
-			r.Detail += commit.LostBody
-		}
-		return err
+		return j.inSnapshot(ctx, func(tx pgx.Tx) error {
+			err := tryMemory(ctx, tx, "SELECT coalesce(length(body), 0) FROM refusals WHERE seq = $1", seq)
+			if errors.Is(err, pgx.ErrNoRows) {
+				return report.ErrNotFound
+			}
+			var crc uint32
+			if err == nil {
+				r, crc, err = scanRefusal(tx.QueryRow(ctx, "SELECT "+refusalColumns+", body FROM refusals WHERE seq = $1", seq))
+			}
+			if err == nil && crc != commit.RefusalChecksum(r) {
+				r.Body, r.Bytes, r.Cut = nil, 0, true
+				r.Detail += commit.LostBody
+			}
+			return err
+		})
 	})
 	return r, err
 }

@@ -68,6 +68,9 @@ func (j *Journal) eachRecord(ctx context.Context, kind report.Kind, f func(repor
 					bytes += sizes[n]
 					n++
 				}
+				if err := report.AwaitMemory(ctx, bytes); err != nil {
+					return err
+				}
 				batch, err := recordsOf(ctx, tx, kind, ids[:n])
 				if err != nil {
 					return err

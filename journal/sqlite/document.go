@@ -21,6 +21,9 @@ func (j *Journal) Document(ctx context.Context, kind report.Kind, name report.ID
 		if err != nil || !d.By.Known() {
 			return err
 		}
+		if err := tryMemory(ctx, tx, bodyLength, string(d.Kind), string(d.ID)); err != nil {
+			return err
+		}
 		return readDocument(tx.QueryRowContext(ctx, documentQuery, string(d.Kind), string(d.ID)), &d)
 	})
 	if err != nil {

@@ -75,7 +75,10 @@ func readFeed(ctx context.Context, tx *sql.Tx, after report.Cursor, limit, maxBy
 	if err := after.Check(s); err != nil {
 		return page, err
 	}
-	heads, page.More = commit.Page(heads, limit, maxBytes)
+	heads, page.More, err = commit.Page(ctx, heads, limit, maxBytes)
+	if err != nil {
+		return page, err
+	}
 	if len(heads) > 0 {
 		if page.Changes, err = readHeaded(ctx, tx, heads); err != nil {
 			return page, err

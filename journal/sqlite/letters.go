@@ -32,8 +32,8 @@ func (j *Journal) DeadLetter(ctx context.Context, key report.Key) (report.DeadLe
 	var l report.DeadLetter
 	err := commit.CheckKey(key)
 	if err == nil {
-		err = j.read(func(e *engine) (err error) {
-			l, err = e.letter(ctx, key)
+		err = j.inSnapshot(ctx, func(tx *sql.Tx) (err error) {
+			l, err = readLetter(ctx, tx, key)
 			return err
 		})
 	}
@@ -99,13 +99,16 @@ const (
 	letterOf      = ` FROM documents WHERE kind = ?1 AND id = ?2`
 )
 
-// letter returns a dead letter with its body, or without it if its checksum does
+// readLetter returns a dead letter with its body, or without it if its checksum does
 // not fit.
-func (e *engine) letter(ctx context.Context, key report.Key) (report.DeadLetter, error) {
+func readLetter(ctx context.Context, tx *sql.Tx, key report.Key) (report.DeadLetter, error) {
+	if err := tryMemory(ctx, tx, bodyLength, string(key.Kind), string(key.ID)); err != nil {
+		return report.DeadLetter{}, err
+	}
 	var kind looseText
 	var state, crc looseInt
 	var body []byte
-	row := e.readers.QueryRowContext(ctx, letterColumns+`, kind, state, crc, body`+letterOf, string(key.Kind), string(key.ID))
+	row := tx.QueryRowContext(ctx, letterColumns+`, kind, state, crc, body`+letterOf, string(key.Kind), string(key.ID))
 	l, err := scanLetter(row, key, &kind, &state, &crc, &body)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && l.Version != 0 && state != commit.StateDead {
 		return l, report.ErrNotFound

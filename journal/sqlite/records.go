@@ -21,9 +21,14 @@ const snapshotWAL = 256 << 20
 // recordsBetweenChecks is how many records are read between two looks at the WAL.
 const recordsBetweenChecks = 64
 
-const recordsQuery = `SELECT d.kind, d.id, d.version, d.op, d.code, d.accepted_at, d.crc, d.body, d.state, coalesce(n.kept, 0)
+// recordsQuery leaves out bodies for which memory is to be awaited first.
+const recordsQuery = `SELECT d.doc, coalesce(length(d.body), 0), d.kind, d.id, d.version, d.op, d.code, d.accepted_at, d.crc,
+	CASE WHEN length(d.body) <= ?2 THEN d.body END, d.state, coalesce(n.kept, 0)
 	FROM documents AS d INDEXED BY documents_key LEFT JOIN namings AS n ON n.doc = d.doc
 	WHERE d.kind = ?1 AND d.op = 'index' ORDER BY d.id`
+
+// recordAhead is up to which size a body is read together with its length.
+const recordAhead = 4 << 10
 
 // Records implements Journal. It reads with a connection of its own, as a backup does, so
 // that the journal can be repaired or closed meanwhile.
@@ -64,7 +69,7 @@ func (j *Journal) eachRecord(ctx context.Context, kind report.Kind, f func(repor
 		return err
 	}
 	defer func() { _ = s.close() }()
-	rows, err := s.conn.QueryContext(ctx, recordsQuery, string(kind))
+	rows, err := s.conn.QueryContext(ctx, recordsQuery, string(kind), recordAhead)
 	if err != nil {
 		return err
 	}
@@ -75,7 +80,14 @@ func (j *Journal) eachRecord(ctx context.Context, kind report.Kind, f func(repor
 				return err
 			}
 		}
-		r, err := scanRecord(rows.Scan, kind)
+		var doc, size looseInt
+		r, err := scanRecord(func(into ...any) error { return rows.Scan(append([]any{&doc, &size}, into...)...) }, kind)
+		if err == nil {
+			err = report.AwaitMemory(ctx, int64(size))
+		}
+		if err == nil && size > recordAhead {
+			r, err = scanRecord(s.conn.QueryRowContext(ctx, feedRecordQuery, int64(doc)).Scan, kind)
+		}
 		if err != nil {
 			return err
 		}

@@ -29,8 +29,8 @@ func (j *Journal) Refusals(ctx context.Context, before int64, limit int) (list [
 
 // Refusal implements Journal.
 func (j *Journal) Refusal(ctx context.Context, seq int64) (r report.Refusal, err error) {
-	err = j.read(func(e *engine) error {
-		r, err = e.refusal(ctx, seq)
+	err = j.inSnapshot(ctx, func(tx *sql.Tx) error {
+		r, err = readRefusal(ctx, tx, seq)
 		return err
 	})
 	if err != nil {
@@ -58,12 +58,15 @@ func (e *engine) refusals(ctx context.Context, before int64, limit int) ([]repor
 	return list, rows.Err()
 }
 
-// refusal returns a refusal with its body. One whose checksum does not fit is
+// readRefusal returns a refusal with its body. One whose checksum does not fit is
 // returned without, as far as it can be trusted: what was sent is not known any more.
-func (e *engine) refusal(ctx context.Context, seq int64) (report.Refusal, error) {
+func readRefusal(ctx context.Context, tx *sql.Tx, seq int64) (report.Refusal, error) {
+	if err := tryMemory(ctx, tx, `SELECT coalesce(length(body), 0) FROM refusals WHERE seq = ?`, seq); err != nil {
+		return report.Refusal{}, err
+	}
 	var crc int64
 	var body []byte
-	row := e.readers.QueryRowContext(ctx, refusalColumns+`, crc, body FROM refusals WHERE seq = ?`, seq)
+	row := tx.QueryRowContext(ctx, refusalColumns+`, crc, body FROM refusals WHERE seq = ?`, seq)
 	r, err := scanRefusal(row.Scan, &crc, &body)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):

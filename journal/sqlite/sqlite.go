@@ -288,17 +288,32 @@ func (j *Journal) read(f func(*engine) error) error {
 	}
 }
 
-// inSnapshot calls f in a transaction that only reads, and sees the journal as it is in one moment.
+// inSnapshot calls f in a transaction that only reads, and sees the journal as it is in one moment. It
+// waits for the memory that f lacks without one.
 func (j *Journal) inSnapshot(ctx context.Context, f func(*sql.Tx) error) error {
-	return j.read(func(e *engine) error {
-		tx, err := e.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-		if err != nil {
-			return err
-		}
-		defer func() { _ = tx.Rollback() }()
-		return f(tx)
+	return report.WithinMemory(ctx, func() error {
+		return j.read(func(e *engine) error {
+			tx, err := e.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+			if err != nil {
+				return err
+			}
+			defer func() { _ = tx.Rollback() }()
+			return f(tx)
+		})
 	})
 }
+
+// tryMemory is report.TryMemory for the body that a query finds the length of. Whoever reads the body
+// says what else is wrong with the row.
+func tryMemory(ctx context.Context, tx *sql.Tx, query string, args ...any) error {
+	var bytes looseInt
+	if err := tx.QueryRowContext(ctx, query, args...).Scan(&bytes); err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	return report.TryMemory(ctx, int64(bytes))
+}
+
+const bodyLength = `SELECT coalesce(length(body), 0) FROM documents WHERE kind = ? AND id = ?`
 
 // testDisk writes a byte to the disk of the journal, and closes the channel that it returns once
 // the write has ended. Whoever reads the database writes, too: to the memory that SQLite

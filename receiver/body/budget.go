@@ -17,7 +17,7 @@ var (
 const (
 	// smallBody is how many bytes every request may hold beside the budget.
 	smallBody = 16 << 10
-	// budgetTimeout bounds one wait for memory.
+	// budgetTimeout bounds one wait of a request for memory.
 	budgetTimeout = 10 * time.Second
 	// stalledAfter is how long a request may take to receive the next quarter of what it
 	// holds while others wait for memory.
@@ -30,12 +30,15 @@ const (
 // those that others hold ([Budget.Hold]).
 // A request that needs more than is free waits. Three rules end that wait:
 //
-//   - The oldest request always gets what the largest body needs, so it ends, even over a bad
-//     line; then the next one is the oldest.
+//   - The oldest request always gets what the largest body needs, up to half of the budget, so it
+//     ends, even over a bad line; then the next one is the oldest.
 //   - While the oldest waits for more than that, no other gets any, and those that wait for more
 //     themselves give up what they have.
 //   - While any request waits, others that have stalled are evicted, except the oldest. So a
 //     request keeps memory only as long as its body arrives.
+//
+// Others that hold bodies wait in the same way, and are never the oldest: what is kept for a request
+// stays free of them, however long they take.
 //
 // It may be used concurrently.
 type Budget struct {
@@ -60,11 +63,13 @@ type reservation struct {
 	interrupt func() // ends a read of the body under way; called by any goroutine, until release
 	allowance int64  // what is left of smallBody
 
-	done <-chan struct{} // ends a wait for memory; may be nil
+	patience time.Duration   // bounds one wait for memory
+	done     <-chan struct{} // ends it, too; may be nil
 
 	waited time.Duration // for memory, in all
 
 	// The rest is guarded by of.mu.
+	holds    bool // it is of a holder, and never listed
 	listed   bool // in of.reservations
 	held     int64
 	complete bool  // the body has been read
@@ -76,7 +81,7 @@ type reservation struct {
 }
 
 func (b *Budget) reserve(interrupt func()) *reservation {
-	return &reservation{of: b, interrupt: interrupt, allowance: smallBody}
+	return &reservation{of: b, interrupt: interrupt, allowance: smallBody, patience: budgetTimeout}
 }
 
 // grow reserves more bytes, and waits for them if need be. The error is ErrOverBudget, or
@@ -93,7 +98,7 @@ func (c *reservation) grow(bytes int64) error {
 	}
 	began := time.Now()
 	defer func() { c.waited += time.Since(began) }()
-	timeout, evict := time.NewTimer(budgetTimeout), time.NewTicker(evictEvery)
+	timeout, evict := time.NewTimer(c.patience), time.NewTicker(evictEvery)
 	defer timeout.Stop()
 	defer evict.Stop()
 	for ; freed != nil; freed, err = c.of.grant(c, bytes) {
@@ -114,7 +119,7 @@ func (c *reservation) grow(bytes int64) error {
 func (b *Budget) grant(c *reservation, bytes int64) (freed <-chan struct{}, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !c.listed {
+	if !c.listed && !c.holds {
 		c.listed = true
 		b.reservations = append(b.reservations, c)
 	}
@@ -130,10 +135,11 @@ func (b *Budget) grant(c *reservation, bytes int64) (freed <-chan struct{}, err 
 		c.since, c.arrived = time.Now(), 0
 		return nil, nil
 	}
-	if oldest := b.reservations[0]; c != oldest && c.held > 0 && oldest.wants > b.free {
+	oldest := b.oldest()
+	if c != oldest && c.held > 0 && oldest.wants > b.free {
 		return nil, ErrBusy
 	}
-	if !c.waiting && c == b.reservations[0] {
+	if !c.waiting && c == oldest {
 		defer b.wake()
 	}
 	c.waiting, c.wants = true, bytes
@@ -142,10 +148,18 @@ func (b *Budget) grant(c *reservation, bytes int64) (freed <-chan struct{}, err 
 
 // keptFrom returns how many bytes c has to leave free for the oldest.
 func (b *Budget) keptFrom(c *reservation) int64 {
-	if oldest := b.reservations[0]; c != oldest {
+	if oldest := b.oldest(); c != oldest {
 		return max(0, b.kept-oldest.held, oldest.wants)
 	}
 	return 0
+}
+
+// oldest returns the oldest request, or one that has and needs nothing if there is none.
+func (b *Budget) oldest() *reservation {
+	if len(b.reservations) == 0 {
+		return &reservation{}
+	}
+	return b.reservations[0]
 }
 
 // evictStalled interrupts the requests that have stalled. They give their memory back when
@@ -153,8 +167,8 @@ func (b *Budget) keptFrom(c *reservation) int64 {
 func (b *Budget) evictStalled(now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, c := range b.reservations[1:] {
-		if !c.evicted && !c.complete && !c.waiting && now.Sub(c.since) >= stalledAfter {
+	for i, c := range b.reservations {
+		if i > 0 && !c.evicted && !c.complete && !c.waiting && now.Sub(c.since) >= stalledAfter {
 			c.evicted = true
 			c.interrupt()
 		}
@@ -189,9 +203,6 @@ func (c *reservation) shrink(bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.release(c, min(bytes, c.held))
-	if c.held == 0 && c.complete { // nothing more is to arrive, so it is not the oldest of those that wait
-		b.leave(c)
-	}
 }
 
 // release gives everything back. It may be called again.
@@ -199,16 +210,11 @@ func (c *reservation) release() {
 	b := c.of
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if c.listed {
-		b.leave(c)
+	if c.listed || c.held > 0 {
+		c.listed = false
+		b.reservations = slices.DeleteFunc(b.reservations, func(other *reservation) bool { return other == c })
 		b.release(c, c.held)
 	}
-}
-
-// leave takes a reservation out of the line.
-func (b *Budget) leave(c *reservation) {
-	c.listed = false
-	b.reservations = slices.DeleteFunc(b.reservations, func(other *reservation) bool { return other == c })
 }
 
 func (b *Budget) release(c *reservation, bytes int64) {

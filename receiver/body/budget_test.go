@@ -1,6 +1,7 @@
 package body
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"sync"
@@ -8,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"riskdex/report"
 )
 
 func nobody() {}
@@ -239,22 +242,51 @@ func someAlwaysEnd(t *testing.T, pause time.Duration) {
 	})
 }
 
-// TestWhoHoldsNothingIsNotTheOldest: what is kept for the oldest is for one that needs it.
-func TestWhoHoldsNothingIsNotTheOldest(t *testing.T) {
-	b := NewBudget(100, 40)
-	first, release := b.Hold(t.Context())
-	defer release()
-	for _, n := range []int64{10, -10} {
-		if err := b.Grow(first, n); err != nil {
+// TestHoldersLeaveDeliveriesWhatTheyNeed: whoever shows bodies, however many and large and for however
+// long, has no memory that is kept for the oldest request, and a small body takes none.
+func TestHoldersLeaveDeliveriesWhatTheyNeed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const kib = 1 << 10
+		b := NewBudget(1000*kib, 400*kib)
+		hold := func() context.Context {
+			ctx, release := b.Hold(t.Context(), 10, time.Minute)
+			t.Cleanup(release)
+			return ctx
+		}
+		first, second, third := hold(), hold(), hold()
+		if err := errors.Join(report.AwaitMemory(first, smallBody+1000*kib), report.TryMemory(second, smallBody)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	second, release := b.Hold(t.Context())
-	defer release()
-	if err := b.Grow(second, 87); err != nil {
-		t.Errorf("with all memory free: %v", err)
-	}
-	if err := b.Grow(first, 13); err != nil {
-		t.Errorf("what is left: %v", err)
-	}
+		if free := b.free; free != 400*kib {
+			t.Errorf("%d are free, want what is kept", free)
+		}
+		if err := report.TryMemory(second, smallBody+1); err == nil || err.Error() != report.ErrNoMemory.Error() {
+			t.Errorf("without waiting: %v", err)
+		}
+		began := time.Now()
+		if err := report.AwaitMemory(second, smallBody+1); !errors.Is(err, ErrBusy) || time.Since(began) != time.Minute {
+			t.Errorf("while the others have it: %v after %v", err, time.Since(began))
+		}
+		request := largeReservation(b, nobody)
+		began = time.Now()
+		if err := request.grow(400 * kib); err != nil || time.Since(began) != 0 {
+			t.Errorf("a request: %v after %v, want the memory at once", err, time.Since(began))
+		}
+		if err := Grow(first, 100*kib); err != nil { // of what it has already
+			t.Error(err)
+		}
+		got := make(chan error, 1)
+		go func() { got <- report.AwaitMemory(third, smallBody+50*kib) }()
+		synctest.Wait()
+		if err := report.AwaitMemory(first, smallBody+10*kib); err != nil {
+			t.Error(err)
+		}
+		if err := <-got; err != nil {
+			t.Errorf("once others have given it back: %v", err)
+		}
+		request.release()
+		if free := b.free; free != 400*kib {
+			t.Errorf("%d are free, want what is kept", free)
+		}
+	})
 }

@@ -4,6 +4,9 @@ import (
 	"context"
 	"math"
 	"runtime/debug"
+	"time"
+
+	"riskdex/report"
 )
 
 // DefaultSize is the size of a budget: a third of the memory that the process may take, since the journal and
@@ -15,41 +18,53 @@ func DefaultSize() int64 {
 	return 512 << 20
 }
 
-type holdKey struct{}
+// holder is the memory of somebody who reads bodies from elsewhere than a request.
+type holder struct {
+	*reservation
+	each  int64 // what a byte of a body takes
+	asked int64 // more than is held where that is all that a holder may have
+}
 
 // Hold returns a context that carries memory for bodies that come from elsewhere than the request of a
-// [Reader], none at first, and a function that gives it back. Only one goroutine at a time may use it.
-func (b *Budget) Hold(ctx context.Context) (held context.Context, release func()) {
-	c := b.reserve(func() {})
-	c.complete, c.allowance, c.done = true, 0, ctx.Done()
-	return context.WithValue(ctx, holdKey{}, c), c.release
+// [Reader], none at first, and a function that gives it back. A byte of such a body takes each bytes, and
+// the first 16 KiB take none. A wait for it ends after patience. Only one goroutine at a time may use the
+// context.
+func (b *Budget) Hold(ctx context.Context, each int64, patience time.Duration) (held context.Context, release func()) {
+	h := &holder{reservation: b.reserve(func() {}), each: each}
+	h.holds, h.allowance, h.patience, h.done = true, 0, patience, ctx.Done()
+	held = context.WithValue(report.WithMemory(ctx, h), holdKey{}, h)
+	return held, h.release
 }
 
-// Need changes the memory that ctx carries to what a body takes, and waits for it if need be: at most
-// seven eighths of the budget, so that something is left for deliveries, and nothing for a small body. It
-// does nothing for a context without. The error is ErrBusy.
-func (b *Budget) Need(ctx context.Context, bytes int64) error {
-	return grow(ctx, func(held int64) int64 {
-		return max(0, min(bytes, b.size-b.size/8)-smallBody) - held
-	})
-}
+type holdKey struct{}
 
-// Grow adds to the memory that ctx carries. The error is as that of [Reader.Grow].
-func (b *Budget) Grow(ctx context.Context, bytes int64) error {
-	return grow(ctx, func(int64) int64 { return bytes })
-}
-
-func grow(ctx context.Context, by func(held int64) int64) error {
-	c, ok := ctx.Value(holdKey{}).(*reservation)
-	if !ok {
-		return nil
+// Grow adds to the memory that ctx carries, if it carries any. The error is ErrBusy.
+func Grow(ctx context.Context, bytes int64) error {
+	if h, ok := ctx.Value(holdKey{}).(*holder); ok {
+		return h.hold(h.asked+bytes, true)
 	}
-	c.of.mu.Lock()
-	more := by(c.held)
-	c.of.mu.Unlock()
-	if more < 0 {
-		c.shrink(-more)
+	return nil
+}
+
+// Need implements report.Memory. The error is ErrBusy, or without wait report.ErrNoMemory.
+func (h *holder) Need(bodies int64, wait bool) error {
+	return h.hold(h.each*max(0, bodies-smallBody), wait)
+}
+
+// hold changes how much is held.
+func (h *holder) hold(bytes int64, wait bool) error {
+	h.asked = bytes
+	more := min(bytes, h.of.size-h.of.kept) - h.held // only this goroutine changes held
+	switch {
+	case more <= 0:
+		h.shrink(-more)
 		return nil
+	case wait:
+		return h.grow(more)
 	}
-	return c.grow(more)
+	freed, err := h.of.grant(h.reservation, more)
+	if freed != nil {
+		return report.ErrNoMemory
+	}
+	return err
 }

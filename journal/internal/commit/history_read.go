@@ -45,7 +45,7 @@ func (h Histories) History(ctx context.Context, key report.Key, before report.Ve
 // PastVersion implements Journal.
 func (h Histories) PastVersion(ctx context.Context, key report.Key, v report.Version) (past report.Past, err error) {
 	err = h.read(ctx, key, func(p Past) error {
-		past, err = pastVersion(p, key, v)
+		past, err = pastVersion(ctx, p, key, v)
 		return err
 	})
 	return past, err
@@ -54,7 +54,7 @@ func (h Histories) PastVersion(ctx context.Context, key report.Key, v report.Ver
 // PastAt implements Journal.
 func (h Histories) PastAt(ctx context.Context, key report.Key, at time.Time) (past report.Past, err error) {
 	err = h.read(ctx, key, func(p Past) error {
-		past, err = pastAt(p, key, at)
+		past, err = pastAt(ctx, p, key, at)
 		return err
 	})
 	return past, err
@@ -90,14 +90,14 @@ func history(p Past, k report.Key, before report.Version, limit int) (list []rep
 }
 
 // pastVersion returns one version of a document with its body, or report.ErrNotFound.
-func pastVersion(p Past, k report.Key, v report.Version) (report.Past, error) {
+func pastVersion(ctx context.Context, p Past, k report.Key, v report.Version) (report.Past, error) {
 	if v <= 0 || v == newest {
 		return report.Past{}, report.ErrNotFound
 	}
 	found, err := versions(p, k, v+1, 1)
 	for _, l := range found {
 		if l.Version == v || l.place != nil && l.place.old.Version == v {
-			return withBody(p, l)
+			return withBody(ctx, p, l)
 		}
 	}
 	if err == nil {
@@ -109,7 +109,7 @@ func pastVersion(p Past, k report.Key, v report.Version) (report.Past, error) {
 // pastAt returns the version of a document that was the newest at a time, with its body. It
 // returns report.ErrNotFound if there was none, and report.ErrHistoryTooShort if the history
 // does not go back that far.
-func pastAt(p Past, k report.Key, at time.Time) (report.Past, error) {
+func pastAt(ctx context.Context, p Past, k report.Key, at time.Time) (report.Past, error) {
 	t := at.UnixMicro()
 	first, err := firstAfter(p, k, t)
 	if err != nil {
@@ -134,7 +134,7 @@ func pastAt(p Past, k report.Key, at time.Time) (report.Past, error) {
 	case found[0].Gap: // what came after it may have been valid then
 		return report.Past{}, report.ErrHistoryTooShort
 	}
-	return withBody(p, found[0])
+	return withBody(ctx, p, found[0])
 }
 
 // firstAfter returns the first row of a change that was accepted after a time. It can search by
@@ -308,12 +308,15 @@ func fromMicro(at int64) time.Time {
 }
 
 // withBody reads the body of a version.
-func withBody(p Past, l located) (report.Past, error) {
+func withBody(ctx context.Context, p Past, l located) (report.Past, error) {
 	if l.Op == report.Delete {
 		return l.Past, nil
 	}
 	at, err := keptAt(p, l.Key, l.place)
 	if err != nil {
+		return report.Past{}, err
+	}
+	if err := report.TryMemory(ctx, int64(l.Bytes)); err != nil {
 		return report.Past{}, err
 	}
 	body, lost, err := bodyAt(p, l.Key, at)
