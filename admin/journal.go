@@ -57,7 +57,7 @@ func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger
 		lag:              describe("lag_seconds", "How long the index has lacked the change that it has lacked longest.", "kind"),
 		behind:           describe("clock_behind_seconds", "How far in the future, by this machine's clock, the newest waiting change was accepted."),
 		bytes:            describe("journal_bytes", "Size of the journal on disk."),
-		used:             describe("journal_used_bytes", "What counts for the journal's limit: its size without free space in its file or tables, plus its log once more."),
+		used:             describe("journal_used_bytes", "What counts for the journal's limit: its size without free space in its file, plus its log once more; in PostgreSQL its records."),
 		limit:            describe("journal_limit_bytes", "--journal-max-bytes, the limit of riskdex_journal_used_bytes; 0 if there is none."),
 		free:             describe("journal_free_bytes", "Free space on the journal's disk; -1 if unknown."),
 		processes:        describe("processes", "Processes that work on the journal."),
