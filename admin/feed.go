@@ -25,6 +25,12 @@ type Changes interface {
 	Committed() <-chan struct{}
 }
 
+// Reasons why the feed cannot go on from a cursor, in a Problem with status 410.
+const (
+	ReasonCursorTooOld = "cursor_too_old" // deletes that came after it are forgotten
+	ReasonOtherFeed    = "other_feed"     // the journal was copied or set back, or is another one
+)
+
 // ChangesPage is a part of the feed of changes.
 type ChangesPage struct {
 	Items []json.RawMessage `json:"items"` // as exportline.AppendVersion has them
@@ -95,9 +101,15 @@ func (f *feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *feeds) problem(err error) *Problem {
-	if errors.Is(err, report.ErrCursorTooOld) || errors.Is(err, report.ErrOtherFeed) {
+	gone := func(reason, remedy string) *Problem {
 		f.metrics.tooOld.Inc()
-		return &Problem{Status: http.StatusGone, Detail: "The feed cannot go on from here: " + err.Error() + ". Begin anew without after, and forget the documents that it does not tell."}
+		return &Problem{Status: http.StatusGone, Reason: reason, Detail: "The feed cannot go on from here: " + err.Error() + ". Begin anew without after" + remedy + "."}
+	}
+	switch {
+	case errors.Is(err, report.ErrCursorTooOld):
+		return gone(ReasonCursorTooOld, ", and forget the documents that it does not tell")
+	case errors.Is(err, report.ErrOtherFeed):
+		return gone(ReasonOtherFeed, "; keep what it does not tell until the publisher has delivered again what may be lost")
 	}
 	return problemOf(err)
 }

@@ -13,7 +13,7 @@ type Problem struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	Detail string `json:"detail"`           // a sentence for people: what is wrong, where, and what to do
-	Reason string `json:"reason,omitempty"` // one word, if a body or a command about a rebuild was refused
+	Reason string `json:"reason,omitempty"` // one word, if it may matter to programs
 }
 
 func (p *Problem) Error() string { return p.Detail }

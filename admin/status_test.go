@@ -17,7 +17,8 @@ import (
 // TestStatusTellsEveryTrouble causes each trouble and ends it again.
 func TestStatusTellsEveryTrouble(t *testing.T) {
 	d := openStatusDesk(t)
-	tried := []string{admin.TroubleJournal, admin.TroubleLost} // by TestStatusOfAJournalThatCannotBeRead, and in loss_test.go
+	// By TestStatusOfAJournalThatCannotBeRead, in loss_test.go, and by TestRebuildToTellsWhatIsRefused.
+	tried := []string{admin.TroubleJournal, admin.TroubleLost, admin.TroubleUnknown}
 	for _, c := range []struct {
 		what        string
 		begin, stop func()

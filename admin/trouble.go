@@ -54,6 +54,7 @@ const (
 	TroubleAnotherJournal = "another_journal"
 	TroubleAlias          = "alias_wrong"
 	TroubleLacking        = "journal_lacks_documents"
+	TroubleUnknown        = "documents_unknown"
 	TroubleHeld           = "index_held"
 	TroubleIncomplete     = "index_incomplete"
 	TroubleMissing        = "documents_missing"
@@ -165,6 +166,13 @@ var causes = []Cause{
 		"If this is the wrong journal: start riskdex with the right one, or its newest backup " +
 			"(and run `riskdex rebuild --take-over` if another journal fills the index by then). If this one is to go on: have the publisher deliver " +
 			"everything again, then remove the rest with `riskdex verify --repair --remove-foreign`.",
+		"RiskdexJournalLacksDocuments",
+	},
+	{
+		TroubleUnknown, Critical, 30 * time.Second,
+		"Of {kind} this cluster has {indexed} documents, and the riskdex that it follows {known}: somebody else has written here, or that riskdex has lost some.",
+		"If that riskdex was set back, or another journal put in its place: first ask the publisher to deliver again what it lacks. " +
+			"Then `riskdex rebuild {kind}` here: the new index has what that riskdex has, and nothing else.",
 		"RiskdexJournalLacksDocuments",
 	},
 	{
@@ -364,7 +372,11 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		if !counts(l.Kind) {
 			continue
 		}
-		all.add(TroubleLacking, l.Kind, "kind", string(l.Kind), "known", fmt.Sprint(l.Known), "indexed", fmt.Sprint(l.Indexed))
+		what := TroubleLacking
+		if st.Follows != "" {
+			what = TroubleUnknown // it has no journal that could be the wrong one
+		}
+		all.add(what, l.Kind, "kind", string(l.Kind), "known", fmt.Sprint(l.Known), "indexed", fmt.Sprint(l.Indexed))
 	}
 	if !st.Accepting {
 		all.add(TroubleNotAccepting, "", "reason", st.CannotAccept)

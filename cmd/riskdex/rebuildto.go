@@ -88,7 +88,7 @@ func (s otherCluster) fillWith(ctx context.Context, served *adminClient, io stre
 	}
 	target := &indices.Indices{Client: client, Prefix: s.IndexPrefix, Set: set, Lineage: status.Line, SingleProcess: true, Log: log}
 	f := &filling{
-		otherCluster: s, served: served, io: io, progress: newProgress(io.err), client: client, indices: target, documents: servedDocuments{of: map[report.Kind]int{}}, log: log,
+		otherCluster: s, served: served, io: io, progress: newProgress(io.err), client: client, indices: target, documents: servedDocuments{of: map[report.Kind]int{}}, log: log, renewed: map[report.Kind]bool{},
 	}
 	if f.place, err = target.Place(ctx); err != nil {
 		return fmt.Errorf("%s: %w", redacted(s.To), err)
@@ -167,8 +167,11 @@ func (f feedOf) Feed(ctx context.Context, after report.Cursor, wait bool) (page 
 		if err := f.sameLine(ctx); err != nil {
 			return page, err
 		}
-		f.log.WarnContext(ctx, "every document is sent again: nobody can go on from where this cluster is; what was deleted and is forgotten by now may stay there", "kind", after.Kinds[0], "detail", p.Detail)
-		return page, fmt.Errorf("%w: %s", report.ErrCursorTooOld, p.Detail)
+		if p.Reason == admin.ReasonCursorTooOld {
+			return page, report.ErrCursorTooOld
+		}
+		f.log.WarnContext(ctx, "every document is sent again, and none is removed: the journal that is followed was copied, restored or failed over, and may lack what this cluster has", "kind", after.Kinds[0])
+		return page, report.ErrOtherFeed
 	}
 	if err == nil && after.Begins() {
 		err = f.sameLine(ctx) // no cursor has said which journal is meant
@@ -232,8 +235,9 @@ type filling struct {
 	searcher    *probe.Searcher // likewise
 	log         *slog.Logger
 	documents   servedDocuments
-	keptByServe bool // serve keeps the cluster itself
-	ready       bool // everything was there
+	renewed     map[report.Kind]bool // its rebuild was ordered, since deletes were forgotten
+	keptByServe bool                 // serve keeps the cluster itself
+	ready       bool                 // everything was there
 }
 
 // filled is how far a kind is, for programs.
@@ -326,6 +330,7 @@ func (f *filling) watch(ctx context.Context, followed chan error) error {
 		case <-tick.C:
 			f.show()
 		}
+		f.renew(ctx)
 		if !f.ready && f.whole() && f.inPlace(ctx) && f.refresh(ctx) == nil {
 			f.ready = true
 			f.tellReady()
@@ -353,9 +358,36 @@ func (f *filling) whole() bool {
 	return true
 }
 
-// inPlace reports whether searches find indices that were made from this mapping.
-func (f *filling) inPlace(ctx context.Context) bool {
+// renew orders the rebuild of indices that have documents whose delete nobody tells any more: a new
+// index gets what the feed tells from its beginning, and nothing else.
+func (f *filling) renew(ctx context.Context) {
 	for _, kind := range report.Kinds() {
+		if !f.journal.State(kind).Stale {
+			delete(f.renewed, kind)
+			continue
+		}
+		if f.renewed[kind] || f.indexer.Rebuild(kind) != nil {
+			continue // one is under way, or it is tried again
+		}
+		f.renewed[kind] = true
+		f.log.WarnContext(ctx, "the index is made anew: deletes that came after it was last kept up to date are forgotten", "kind", kind)
+		if f.endpoint == nil {
+			f.progress.clear()
+			fmt.Fprintf(f.io.err, "%s: deletes that came after this cluster was last kept up to date are forgotten (--keep-deleted of serve): its index is made anew, and searched until then\n", kind)
+		}
+	}
+}
+
+// inPlace reports whether searches find indices that were made from this mapping, and have no
+// documents whose delete nobody tells.
+func (f *filling) inPlace(ctx context.Context) bool {
+	if slices.ContainsFunc(f.indexer.Rebuilds(), func(r report.Rebuild) bool { return r.Active }) {
+		return false
+	}
+	for _, kind := range report.Kinds() {
+		if f.journal.State(kind).Stale {
+			return false
+		}
 		if changed, err := f.indices.MappingChanged(ctx, kind); changed || err != nil {
 			return false
 		}
@@ -462,8 +494,11 @@ func (f *filling) verdict() error {
 		for _, r := range s.Refused {
 			fmt.Fprintf(f.io.err, "%s %s is refused: %s: %s\n", kind, sanitize.ShellWord(string(r.ID)), r.ErrorType, sanitize.OneLine(r.Reason))
 		}
-		if s.Anew != nil {
-			fmt.Fprintf(f.io.err, "%s: sent from the beginning, since %s; deletes that are forgotten by now may be missing there: run riskdex verify once serve keeps it\n", kind, sanitize.OneLine(s.Anew.Error()))
+		switch {
+		case s.Stale:
+			fmt.Fprintf(f.io.err, "%s: may have documents that were deleted, until its index was made anew\n", kind)
+		case s.Anew != nil:
+			fmt.Fprintf(f.io.err, "%s: sent from the beginning, since %s; what that journal lost is still there: once it was delivered again, riskdex rebuild %[1]s, when serve keeps this cluster, leaves out the rest\n", kind, sanitize.OneLine(s.Anew.Error()))
 		}
 		bad = bad || len(s.Refused) > 0
 	}

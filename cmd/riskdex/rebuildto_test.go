@@ -199,7 +199,7 @@ func TestRebuildToTellsWhatIsRefused(t *testing.T) {
 		other.ask("PUT", "/"+other.prefix+"cities/_doc/9?refresh=true&version=9&version_type=external", `{"kind":"cities"}`, nil)
 		other.ask("PUT", "/"+other.prefix+"cities/_doc/10?refresh=true&version=9&version_type=external", `{"kind":"cities"}`, nil)
 		eventually(t, "documents too many are told", func() bool {
-			return strings.Contains(other.command("", "status").out, "the index has 3") && sum(other.metrics(), "riskdex_documents_unknown") == 1
+			return strings.Contains(other.command("", "status").out, "this cluster has 3 documents") && sum(other.metrics(), "riskdex_documents_unknown") == 1
 		})
 		for _, id := range []string{"9", "10"} {
 			other.ask("DELETE", "/"+other.prefix+"cities/_doc/"+id+"?refresh=true&version=10&version_type=external", "", nil)
@@ -237,10 +237,12 @@ func TestRebuildToTellsWhatIsRefused(t *testing.T) {
 			p.ask("DELETE", "/"+p.prefix+"cities/_doc/"+id+"?refresh=true", "", nil)
 		}
 		other.ask("PUT", "/"+other.prefix+"special-reports/_doc/9?refresh=true", `{"kind":"special-reports"}`, nil)
-		if trouble := other.says(admin.TroubleLacking); trouble.Kind != report.SpecialReports || sum(other.metrics(), "riskdex_documents_unknown") != 1 {
+		if trouble := other.says(admin.TroubleUnknown); trouble.Kind != report.SpecialReports || !strings.Contains(trouble.Remedy, "riskdex rebuild special-reports here") || sum(other.metrics(), "riskdex_documents_unknown") != 1 {
 			t.Errorf("the trouble is %+v, want one about special-reports alone", trouble)
 		}
 		p.expect(exitDone, "", words("verify --repair cities"), "2 repaired")
+		other.expect(exitDone, "", words("rebuild special-reports"))
+		eventually(t, "no documents are too many", func() bool { return sum(other.metrics(), "riskdex_documents_unknown") == 0 })
 
 		// What somebody deletes in the other is missing there, unless the repair comes later.
 		version := func(of *process) int64 {

@@ -126,7 +126,7 @@ func (j *Journal) read(ctx context.Context, w *window) {
 		switch {
 		case interrupted: // by the end of ctx, or as the window has begun elsewhere
 		case !at.Begins() && (errors.Is(err, report.ErrCursorTooOld) || errors.Is(err, report.ErrOtherFeed)):
-			j.begin(w, report.Cursor{Kinds: at.Kinds}, err)
+			j.begin(w, at, err)
 		case err != nil:
 			j.fail(w, err)
 			select {
@@ -164,12 +164,17 @@ func (j *Journal) fail(w *window, err error) {
 	w.fault = err
 }
 
-// begin has a window read from a cursor on.
+// begin has a window read from the beginning of the feed, as nobody can go on from a cursor, unless it
+// has begun elsewhere since.
 func (j *Journal) begin(w *window, at report.Cursor, cause error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	w.begin(at, time.Now())
+	if w.read.String() != at.String() {
+		return
+	}
+	w.begin(report.Cursor{Kinds: at.Kinds}, time.Now())
 	w.anew, w.fault = cause, nil
+	j.wake()
 }
 
 // add adds a page that was read after a cursor, unless the window has begun elsewhere since.
@@ -213,6 +218,9 @@ func (j *Journal) keepCheckpoint(ctx context.Context, kind report.Kind, w *windo
 	defer w.keeping.Unlock()
 	j.mu.Lock()
 	at := w.before.String()
+	if w.stale() {
+		at = "" // the next start is to find out, too
+	}
 	j.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, checkpointEvery)
 	defer cancel()
@@ -266,6 +274,9 @@ func (j *Journal) Resend(_ context.Context, kind report.Kind, _ report.ResendCur
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	told := w.done + len(w.documents)
+	if w.stale() {
+		w.anew = nil
+	}
 	w.again(report.Cursor{Kinds: []report.Kind{kind}})
 	return told, report.ResendCursor{}, nil
 }
@@ -386,6 +397,7 @@ type State struct {
 	Whole   bool  // everything is settled, except for what is refused, that the feed had at some moment since it was begun
 	Fault   error // why the feed cannot be read now
 	Anew    error // why the feed was begun anew; the index may have documents that it does not tell
+	Stale   bool  // the index has documents whose delete nobody tells, until a rebuild begins: no checkpoint is kept
 	Refused []report.Settlement
 }
 
@@ -394,7 +406,7 @@ func (j *Journal) State(kind report.Kind) State {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	w := j.windows[kind]
-	s := State{Kind: kind, Settled: w.done, Waiting: w.pending(), Whole: w.whole, Fault: w.fault, Anew: w.anew}
+	s := State{Kind: kind, Settled: w.done, Waiting: w.pending(), Whole: w.whole, Fault: w.fault, Anew: w.anew, Stale: w.stale()}
 	for _, id := range slices.Sorted(maps.Keys(w.refused)) {
 		s.Refused = append(s.Refused, w.refused[id].Settlement)
 	}

@@ -62,6 +62,43 @@ func TestCheckpointIsKeptInANewIndex(t *testing.T) {
 	}
 }
 
+// TestStaleIndexKeepsNoCheckpoint: the index has documents whose delete nobody tells any more. Until a
+// rebuild has begun, whoever goes on from a checkpoint in it would not find that out.
+func TestStaleIndexKeepsNoCheckpoint(t *testing.T) {
+	for _, cause := range []error{report.ErrCursorTooOld, report.ErrOtherFeed} {
+		j, w, x := opened(t)
+		fill := func(version report.Version) {
+			w.add(pageOf(told("X", version)), time.Now())
+			for _, c := range w.claim(1, 100, time.Now()) {
+				w.settle(report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed}, time.Now())
+			}
+			j.keepCheckpoint(t.Context(), report.Cities, w)
+		}
+		fill(1)
+		old := x.checkpoint
+		j.begin(w, report.Cursor{Kinds: w.read.Kinds}, cause)
+		if j.State(report.Cities).Anew != nil {
+			t.Error("a window that has begun elsewhere since is begun anew")
+		}
+		j.begin(w, w.read, cause)
+		fill(2)
+		stale := cause == report.ErrCursorTooOld
+		if s := j.State(report.Cities); s.Stale != stale || s.Anew == nil {
+			t.Errorf("%v: the state is %+v", cause, s)
+		}
+		if kept := x.checkpoint != old; kept == stale {
+			t.Errorf("%v: a checkpoint is kept: %v", cause, kept)
+		}
+		if _, err := report.ResendAll(t.Context(), j, report.Cities); err != nil {
+			t.Fatal(err)
+		}
+		fill(3)
+		if j.State(report.Cities).Stale || x.checkpoint == old {
+			t.Errorf("%v: once everything is sent to a new index, no checkpoint is kept", cause)
+		}
+	}
+}
+
 // TestRaiseOfAnotherClaimIsIgnored: the feed was begun anew while a version was on its way, and a
 // newer one overtook it. That one is not refused, and neither is the next.
 func TestRaiseOfAnotherClaimIsIgnored(t *testing.T) {

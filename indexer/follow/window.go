@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -291,6 +292,9 @@ func (w *window) back(to report.Version) {
 		w.done, w.whole, w.goal = done, true, goal
 	}
 }
+
+// stale reports whether the index may have documents whose delete nobody tells any more.
+func (w *window) stale() bool { return errors.Is(w.anew, report.ErrCursorTooOld) }
 
 // again is begin for a feed that was read before.
 func (w *window) again(at report.Cursor) {
