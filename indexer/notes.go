@@ -54,12 +54,12 @@ func (x *Indexer) writeNotes() {
 // noteRebuild leaves in the journal what another process, or this one after a restart, is to
 // know of a rebuild: that it failed, or that there is an index that was not verified yet.
 func (x *Indexer) noteRebuild(r report.Rebuild) {
-	switch r.Phase {
-	case report.PhaseFailed:
+	switch {
+	case r.Phase == report.PhaseFailed && !r.Foreign: // otherwise that another journal fills the index is the trouble
 		x.note(report.RebuildFailedNote(r.Kind), report.RebuildFailed{At: r.EndedAt, Reason: r.Reason}.Note())
-	case report.PhaseStarting:
+	case r.Phase == report.PhaseStarting:
 		x.note(report.RebuildFailedNote(r.Kind), "")
-	case report.PhaseRetiring:
+	case r.Phase == report.PhaseRetiring:
 		x.note(report.VerifiedNote(r.Kind), "")
 	}
 }
