@@ -14,6 +14,7 @@ var givenTests = []test{
 	{"what the journal knows is no loss", testGivenKnown},
 	{"a version that it does not know is one", testGivenLost},
 	{"nothing from before is given out until it is acknowledged", testGivenHeld},
+	{"a delete of what it may have lost is given out", testGivenDelete},
 	{"what was acknowledged is no news", testGivenAcknowledged},
 	{"the feed begins anew, once it is acknowledged", testGivenFeed},
 }
@@ -206,4 +207,24 @@ func (h *harness) allEntries(t tester, kind report.Kind) []report.Entry {
 		}
 	}
 	return list
+}
+
+// An index may have what the journal has lost, and the publisher may have deleted it since.
+func testGivenDelete(t *testing.T, h *harness) {
+	lost := h.later(report.Cities, "lost")
+	h.given(t, lost)
+	h.reopen(t)
+	s := h.append(t, remove(report.Cities, "lost"))[0]
+	if s.Version <= lost.Version || s.Effect != report.Unknown {
+		t.Errorf("the delete is %+v, want one of something unknown, above version %d", s, lost.Version)
+	}
+	c := h.claimOne(t, report.Cities)
+	if c.ID != "lost" || c.Op != report.Delete {
+		t.Errorf("claimed %s of %q, want the delete", c.Op, c.ID)
+	}
+	h.settle(t, c, report.Deleted)
+	h.acknowledge(t)
+	if s := h.append(t, remove(report.Cities, "never there"))[0]; s.Version != 0 {
+		t.Errorf("the delete of what was never there has version %d, want none", s.Version)
+	}
 }

@@ -153,8 +153,13 @@ func isDeleted(r *Row) bool {
 func (tx *Transaction) mustRemember() bool { return tx.ledger.Refusals > 0 }
 
 // remember reports whether the delete c leaves a tombstone. If it should, but there are too
-// many, all kept refusals become unretryable instead.
+// many, all kept refusals become unretryable instead. While a loss is open it always does: the journal
+// does not know what the index has, and the delete is sent.
 func (tx *Transaction) remember(c report.Change, addressed report.ID, old *Row) (bool, error) {
+	loss, err := tx.Store.Loss()
+	if err != nil || loss.Until > 0 {
+		return err == nil, err
+	}
 	if !tx.mustRemember() {
 		return false, nil
 	}

@@ -111,7 +111,11 @@ func (tx *Transaction) removesOnly(d report.Delivery) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		leavesNothing := isDeleted(old) && !tx.mustRemember() && d.Receipt == nil
+		loss, err := tx.Store.Loss()
+		if err != nil {
+			return false, err
+		}
+		leavesNothing := isDeleted(old) && !tx.mustRemember() && loss.Until == 0 && d.Receipt == nil
 		if !leavesNothing && (old == nil || old.Op == report.Delete) {
 			return false, nil
 		}
