@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"riskdex/internal/sanitize"
@@ -69,6 +70,21 @@ type streams struct {
 	out, err io.Writer
 }
 
+// outStream is an output that remembers that something could not be written to it, such as to a full
+// disk. So no command has to look at each line that it prints.
+type outStream struct {
+	to     io.Writer
+	failed atomic.Pointer[error]
+}
+
+func (o *outStream) Write(text []byte) (int, error) {
+	n, err := o.to.Write(text)
+	if err != nil {
+		o.failed.CompareAndSwap(nil, &err)
+	}
+	return n, err
+}
+
 // The main goroutine keeps the main thread to itself, and only waits on it: Linux gives a signal
 // to the main thread, and a thread that waits for a disk that hangs does not take it. So SIGTERM
 // would have no effect while that thread is the one that writes to the journal.
@@ -97,8 +113,20 @@ func newParser(cli *commands, more ...kong.Option) (*kong.Kong, error) {
 	}, more...)...)
 }
 
-// run runs the command that args name and returns the exit status.
+// run runs the command that args name and returns the exit status. A command whose answer could not
+// be written is not done.
 func run(ctx context.Context, args []string, io streams) int {
+	out := &outStream{to: io.out}
+	io.out = out
+	status := runCommand(ctx, args, io)
+	if failed := out.failed.Load(); failed != nil && status != exitFailed {
+		fmt.Fprintln(io.err, "riskdex:", *failed)
+		return exitFailed
+	}
+	return status
+}
+
+func runCommand(ctx context.Context, args []string, io streams) int {
 	if slices.Equal(args, []string{"--version"}) { // not a flag of commands, one of which has another of that name
 		args = []string{"version"}
 	}

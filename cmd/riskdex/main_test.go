@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"riskdex/internal/elasticserver/elastictest"
@@ -20,6 +21,24 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(postgrestest.Main(func() int { return elastictest.Main(m) }))
 }
+
+// A command whose answer is cut short, by a full disk, says so and is not done: what is cut looks
+// like a shorter answer.
+func TestAnswerThatCannotBeWritten(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, args := range []string{"metrics", "version", "help", "mappings export new"} {
+		var errs bytes.Buffer
+		status := run(t.Context(), strings.Fields(args), streams{fullDisk{}, &errs})
+		if status != exitFailed || strings.Count(errs.String(), syscall.ENOSPC.Error()) != 1 {
+			t.Errorf("%s: status %d, want %d; said %q, want %q in it, once", args, status, exitFailed, errs.String(), syscall.ENOSPC)
+		}
+	}
+}
+
+// fullDisk is a file on a disk that is full.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 func TestExitStatus(t *testing.T) {
 	url, prefix := elastictest.URL(t), elastictest.Prefix(t)

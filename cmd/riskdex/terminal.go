@@ -20,6 +20,9 @@ func terminalOf(w io.Writer) *os.File {
 	if f, ok := w.(*frame); ok {
 		w = f.on
 	}
+	if o, ok := w.(*outStream); ok {
+		w = o.to
+	}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return f
 	}
