@@ -34,7 +34,7 @@ type Config struct {
 	Codes []string
 
 	// Records are JSON pointers to the records in a payload, by kind. They are tried first;
-	// otherwise the receiver looks for the usual envelopes.
+	// otherwise the receiver looks where the content is.
 	Records map[report.Kind][]string
 
 	// MaxRate is the number of deliveries per second that a sender may make; 0 means no limit.

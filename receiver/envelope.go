@@ -1,6 +1,7 @@
 package receiver
 
 import (
+	"cmp"
 	"fmt"
 	"hash/maphash"
 	"iter"
@@ -29,124 +30,246 @@ type splitter struct {
 type record struct {
 	raw     []byte
 	members []jsonscan.Member // nil where it is no object, or an empty one
+	around  *around           // what of its envelope is kept with it; nil for most
 }
 
-func recordOf(raw []byte) record { return record{raw, jsonscan.Members(raw)} }
+func recordOf(raw []byte) record { return record{raw: raw, members: jsonscan.Members(raw)} }
 
-// maxEnvelopes is how deep envelopes may be nested, as in `{"data": {"cities": […]}}`.
-const maxEnvelopes = 4
+// maxEnvelopes is how deep envelopes may be nested, those of lists and of their elements, as in
+// `{"data": {"cities": {"edges": [{"node": {…}}]}}}`.
+const maxEnvelopes = 6
 
-// envelopeNames are the names under which comparable feeds wrap their records.
-func envelopeNames(kind report.Kind) []string {
-	common := []string{"data", "items", "records", "results", "payload"}
-	switch kind {
-	case report.Cities:
-		return append([]string{"city", "cities", "city_report", "city_reports", "cityReport", "cityReports"}, common...)
-	case report.Advisories:
-		return append([]string{"advisory", "advisories"}, common...)
-	default:
-		return append([]string{
-			"special_report", "special_reports", "specialReport", "specialReports",
-			"special-report", "special-reports", "report", "reports",
-		}, common...)
-	}
+// manyRecords is the number of elements from which on a list outweighs the name it stands under,
+// and from which on values that all differ do so by intent.
+const manyRecords = 10
+
+// envelope is what is known of an object that is opened: where its records are, and what beside
+// them is kept with each. If beside is not empty, a member of that name may hold more records, and
+// the object is left closed.
+type envelope struct {
+	inner  []byte
+	name   string
+	around *around
+	beside string
 }
 
-// isEnvelopeMeta reports whether a member may be beside the records in an envelope without
-// being a part of a record.
-func isEnvelopeMeta(name string) bool {
-	return slices.Contains([]string{
-		"meta", "metadata", "links", "jsonapi", "included", "type", "event", "event_type", "eventType", "action",
-		"timestamp", "created_at", "sent_at", "generated", "generated_at", "generatedAt", "version", "count", "total", "page", "pagination", "status", "success",
-	}, name)
+// opener opens envelopes. In the payload of a PUT, whose id is in its path, the record may have any
+// shape, so only what can be nothing but an envelope is opened.
+type opener struct {
+	*splitter
+	put    bool
+	opened map[openedAt]envelope // what was found, since each level asks the ones below
 }
 
-// list yields the records of the payload of a POST. Each needs an id of its own, so an object
-// without an id that contains records with one is an envelope.
+type openedAt struct {
+	object *byte // the first byte of its first value
+	depth  int
+	listed bool
+}
+
+func newOpener(s *splitter, put bool) opener { return opener{s, put, map[openedAt]envelope{}} }
+
+// list yields the records of the payload of a POST. Each needs an id of its own.
 func (s *splitter) list(body []byte) iter.Seq[record] {
 	return func(yield func(record) bool) {
-		s.unwrap(body, maxEnvelopes, s.envelope, yield)
+		newOpener(s, false).unwrap(body, maxEnvelopes, false, nil, yield)
 	}
 }
 
-// envelope returns the records in an object without an id, nil where there are none.
-func (s *splitter) envelope(object []jsonscan.Member) []byte {
-	if name, inner := s.namedEnvelope(object); inner != nil {
-		if s.moreBeside(object, name) != "" {
-			return nil
+// one returns the record in the payload of a PUT. If there are several records inside, the whole
+// payload is the record: nothing may be lost. If there is none, as in an envelope of nothing, which
+// would pass for a record, missing says what is there instead.
+func (s *splitter) one(body []byte) (_ record, missing string) {
+	first, found, full := record{raw: []byte("[]")}, 0, false
+	newOpener(s, true).unwrap(body, maxEnvelopes, false, nil, func(r record) bool {
+		if found++; found == 1 {
+			first = r
 		}
-		return inner
+		full = full || r.members != nil
+		return found == 1 || !full
+	})
+	if found > 1 && full {
+		return recordOf(body), ""
 	}
-	if inner := s.onlyEnvelope(object); s.holdsEmptyList(inner, maxEnvelopes) {
-		return inner
-	}
-	return s.unknownEnvelope(object, maxUnknown)
+	return first, whyNoRecord(first.raw)
 }
 
-// namedEnvelope returns the records under one of the known names, with that name; nil if there are none.
-func (s *splitter) namedEnvelope(object []jsonscan.Member) (name string, inner []byte) {
-	for _, name := range envelopeNames(s.kind) {
-		if inner := jsonscan.Value(object, name); s.holdsRecords(inner) && !s.isOwn(object, inner) {
-			return name, inner
+// unwrap removes up to depth envelopes, flattens arrays, and calls yield with each record until
+// that returns false, which unwrap then returns too. listed says that raw is the element of a list.
+func (o opener) unwrap(raw []byte, depth int, listed bool, kept *around, yield func(record) bool) bool {
+	for _, p := range o.records {
+		if inner := jsonscan.Lookup(raw, p); inner != nil {
+			return flatten(inner, yield)
 		}
 	}
-	return "", nil
+	if jsonscan.FirstByte(raw) == '[' {
+		for element := range jsonscan.Elements(raw) {
+			next := false
+			clear(o.opened)
+			if jsonscan.FirstByte(element) == '[' || depth == 0 {
+				next = yield(record{element, jsonscan.Members(element), kept})
+			} else {
+				next = o.unwrap(element, depth-1, true, kept, yield)
+			}
+			if !next {
+				return false
+			}
+		}
+		return true
+	}
+	r := record{raw, jsonscan.Members(raw), kept}
+	if r.members != nil && depth > 0 && (!o.hasID(r) || o.isMessage(r.members)) {
+		if e := o.open(r.members, depth, listed); e.inner != nil && e.beside == "" {
+			if e.around != nil {
+				e.around.outer, kept = kept, e.around
+			}
+			return o.unwrap(e.inner, depth-1, listed, kept, yield)
+		}
+	}
+	return yield(r)
 }
 
-// maxUnknown is how deep envelopes of unknown names may be nested, as in
-// `{"response": {"docs": […]}}`.
-const maxUnknown = 2
+func flatten(raw []byte, yield func(record) bool) bool {
+	if jsonscan.FirstByte(raw) != '[' {
+		return yield(recordOf(raw))
+	}
+	for element := range jsonscan.Elements(raw) {
+		if !yield(recordOf(element)) {
+			return false
+		}
+	}
+	return true
+}
 
-// unknownEnvelope returns the records in an envelope whose name riskdex does not know, nil
-// where there are none. A record without an id may have parts with ids, so the object must
-// have nothing but one member with records, whose name does not mean a part of a report, and
-// metadata beside it that state no id.
-func (s *splitter) unknownEnvelope(object []jsonscan.Member, depth int) []byte {
-	var inner []byte
-	geoJSON := isGeoJSONList(object)
+// open finds the records in an object without an id by where the content is, whatever it is
+// called. What stands beside them has to be something that a sender says of the delivery, or be
+// related to the records and kept with them; anything else would be lost silently.
+func (o opener) open(object []jsonscan.Member, depth int, listed bool) envelope {
+	if len(object) == 0 {
+		return envelope{}
+	}
+	at := openedAt{&object[0].Value[0], depth, listed}
+	e, known := o.opened[at]
+	if !known {
+		e = o.find(object, depth, listed)
+		o.opened[at] = e
+	}
+	return e
+}
+
+func (o opener) find(object []jsonscan.Member, depth int, listed bool) envelope {
+	if m, ok := newState(object); ok {
+		rest := without(object, func(other jsonscan.Member) bool { return isState(other.Name) })
+		if o.firstBeside(rest, false) == "" {
+			return envelope{inner: m.Value, name: m.Name}
+		}
+		return envelope{}
+	}
+	var inside []jsonscan.Member
 	for _, m := range object {
-		c := jsonscan.FirstByte(m.Value)
-		switch nested := c == '{' || c == '['; {
-		case inner == nil && nested && (s.mayWrap(m.Name) || geoJSON && m.Name == "features") && s.statesIDs(m.Value, depth-1):
-			inner = m.Value
-		case nested && !geoJSON && s.isMore(m):
-			return nil
-		case geoJSON, isEnvelopeMeta(m.Name), s.words.isMeta(m.Name, c):
-		default:
-			return nil
+		if o.mayHold(m, depth, listed) {
+			inside = append(inside, m)
 		}
 	}
-	if inner == nil || jsonscan.FirstByte(inner) == '{' && s.statesLikely(object) {
-		return nil // in the latter case it is a record whose id is further down
+	if len(inside) == 0 {
+		return o.openEmpty(object)
 	}
-	beside := slices.DeleteFunc(slices.Clone(object), func(m jsonscan.Member) bool { return string(m.Value) == string(inner) })
-	if len(s.words.likely(record{members: beside})) > 0 || s.words.code(beside) != "" {
-		return nil
+	// Of several, the records are those that refer to the objects of all others.
+	slices.SortStableFunc(inside, func(a, b jsonscan.Member) int {
+		strong := func(m jsonscan.Member) int {
+			if o.words.meansRecords(m.Name) {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(strong(a)-strong(b), len(b.Value)-len(a.Value))
+	})
+	first := envelope{}
+	for _, m := range inside {
+		e := o.openAt(object, m, depth)
+		if e.inner != nil && e.beside == "" {
+			return e
+		}
+		if first.inner == nil {
+			first = e
+		}
 	}
-	return inner
+	return first
 }
 
-// moreBeside returns the name of what stands beside the records under a name and could be more of
-// them, or of their ids; empty if nothing does. To open the envelope would lose that silently.
-func (s *splitter) moreBeside(object []jsonscan.Member, name string) string {
-	i := slices.IndexFunc(object, func(m jsonscan.Member) bool {
-		c := jsonscan.FirstByte(m.Value)
-		switch {
-		case m.Name == name, c != '{' && c != '[', isEnvelopeMeta(m.Name):
-			return false
-		case s.isMore(m):
+// mayHold reports whether records may be in a member: in a list of objects, in an object that
+// states an id, or in envelopes there.
+func (o opener) mayHold(m jsonscan.Member, depth int, listed bool) bool {
+	if isMeta(m.Name) || isNothing(m.Value) {
+		return false
+	}
+	means := o.words.meansRecords(m.Name)
+	switch jsonscan.FirstByte(m.Value) {
+	case '[':
+		return holdsObjects(m.Value) && (means || !listed)
+	case '{':
+		if o.put && means || o.statesID(recordOf(m.Value)) {
 			return true
-		case s.words.isMeta(m.Name, c):
-			return false
-		case c == '[':
-			return !holdsNothing(m.Value)
 		}
-		return slices.Contains(envelopeNames(s.kind), m.Name) && holdsSomething(m.Value) || s.holdsList(m.Value)
+		return depth > 1 && o.open(jsonscan.Members(m.Value), depth-1, listed).inner != nil
+	}
+	return false
+}
+
+// openAt opens an object at the member that may hold its records.
+func (o opener) openAt(object []jsonscan.Member, m jsonscan.Member, depth int) envelope {
+	list := jsonscan.FirstByte(m.Value) == '['
+	means, features := o.words.meansRecords(m.Name), list && m.Name == "features" && isGeoJSONList(object)
+	many := !o.put && o.hasMany(m.Value, depth)
+	ofMessage := o.isMessage(object)
+	beside := without(object, func(other jsonscan.Member) bool {
+		return other.Name == m.Name || ofMessage && o.hasID(record{members: []jsonscan.Member{other}})
+	})
+	switch {
+	case o.isOwn(beside, m.Value):
+		return envelope{}
+	case !o.words.mayWrap(m.Name) && !features && !many:
+		return envelope{}
+	case !list && !o.statesIDs(m.Value, depth-1) && !(o.put && means):
+		return envelope{}
+	case list && !means && (o.put && jsonscan.Element(m.Value, 1) != nil || !o.distinct(m.Value)):
+		return envelope{}
+	case !means && (o.statesLikely(beside) || o.words.code(beside) != ""),
+		!means && !many && len(o.words.likely(record{members: beside})) > 0:
+		return envelope{} // a record whose parts have ids
+	}
+	e := envelope{inner: m.Value, name: m.Name}
+	e.around = o.keptWith(m, beside)
+	beside = without(beside, func(other jsonscan.Member) bool { return e.around.keeps(other.Name) })
+	switch {
+	case features, list && o.words.isOfKind(m.Name) && means && !o.put:
+		e.beside = o.moreBeside(beside)
+	case list && means && !o.put:
+		if e.beside = o.moreBeside(beside); e.beside == "" && o.isReport(beside, m.Value, many) {
+			return envelope{}
+		}
+	case o.firstBeside(beside, many) != "", !list && o.put && o.saysMore(beside, m.Value):
+		return envelope{}
+	}
+	return e
+}
+
+// openEmpty opens an object that has nothing, or nothing yet, where its records would be.
+func (o opener) openEmpty(object []jsonscan.Member) envelope {
+	i := slices.IndexFunc(object, func(m jsonscan.Member) bool {
+		return !isMeta(m.Name) && (isNothing(m.Value) || o.holdsEmptyList(m.Value, maxEnvelopes))
 	})
 	if i < 0 {
-		return ""
+		return envelope{}
 	}
-	return object[i].Name
+	m := object[i]
+	rest := without(object, func(other jsonscan.Member) bool { return other.Name == m.Name || isNothing(other.Value) })
+	isList := o.holdsEmptyList(m.Value, maxEnvelopes)
+	named := o.words.meansRecords(m.Name) || o.words.mayWrap(m.Name) && (!o.put || len(rest) == 0)
+	if (o.put || isList) && named && o.firstBeside(rest, false) == "" {
+		return envelope{inner: m.Value, name: m.Name}
+	}
+	return envelope{}
 }
 
 // whyNotOpened says why an object is neither a record nor an envelope that can be opened; empty if
@@ -155,26 +278,41 @@ func (s *splitter) whyNotOpened(r record) string {
 	if r.members == nil || s.hasID(r) {
 		return ""
 	}
-	name, inner := s.namedEnvelope(r.members)
-	if inner == nil {
-		return ""
-	}
-	more := s.moreBeside(r.members, name)
-	if more == "" {
+	e := newOpener(s, false).open(r.members, maxEnvelopes, false)
+	if e.beside == "" {
 		return ""
 	}
 	return fmt.Sprintf("Beside the records under %q, %q may hold more of them, or their ids. "+
-		"Send each list in a delivery of its own, and deletes as DELETE.", name, more)
+		"Send each list in a delivery of its own, and deletes as DELETE.", e.name, e.beside)
 }
 
-// holdsSomething reports whether an object has a value other than null, empty texts and empty lists.
-func holdsSomething(object []byte) bool {
-	return slices.ContainsFunc(jsonscan.Members(object), func(m jsonscan.Member) bool {
-		if jsonscan.FirstByte(m.Value) == '{' {
-			return holdsSomething(m.Value)
+func without(object []jsonscan.Member, drop func(jsonscan.Member) bool) []jsonscan.Member {
+	return slices.DeleteFunc(slices.Clone(object), drop)
+}
+
+// hasMany reports whether raw is a list, in envelopes or not, of so many objects that it is no part
+// of one record.
+func (o opener) hasMany(raw []byte, depth int) bool {
+	if jsonscan.FirstByte(raw) == '{' {
+		return depth > 1 && o.hasMany(o.open(jsonscan.Members(raw), depth-1, false).inner, depth-1)
+	}
+	n := 0
+	for element := range jsonscan.Elements(raw) {
+		if jsonscan.FirstByte(element) == '{' {
+			if n++; n == manyRecords {
+				return true
+			}
 		}
-		return !holdsNothing(m.Value)
-	})
+	}
+	return false
+}
+
+// isNothing reports whether a value has nothing but null, empty texts and empty lists.
+func isNothing(raw []byte) bool {
+	if jsonscan.FirstByte(raw) != '{' {
+		return holdsNothing(raw)
+	}
+	return !slices.ContainsFunc(jsonscan.Members(raw), func(m jsonscan.Member) bool { return !isNothing(m.Value) })
 }
 
 // holdsList reports whether a member of an object is a list with objects in it.
@@ -186,8 +324,8 @@ func (s *splitter) holdsList(object []byte) bool {
 
 // isMore reports whether a member beside the records of an envelope seems to hold records,
 // too, which would be lost with it: those that were updated, beside new ones.
-func (s *splitter) isMore(m jsonscan.Member) bool {
-	return (jsonscan.FirstByte(m.Value) == '[' || s.words.isOfTime(m.Name)) && s.statesIDs(m.Value, 0)
+func (o opener) isMore(m jsonscan.Member) bool {
+	return (jsonscan.FirstByte(m.Value) == '[' || o.words.isOfTime(m.Name)) && o.statesIDs(m.Value, 0)
 }
 
 // isGeoJSONList reports whether an object is a list of features (RFC 7946).
@@ -195,17 +333,15 @@ func isGeoJSONList(object []jsonscan.Member) bool {
 	return string(jsonscan.Value(object, "type")) == `"FeatureCollection"`
 }
 
-// mayWrap reports whether records may be under a name: one that means them, or one with no
-// words that mean anything else.
-func (s *splitter) mayWrap(name string) bool {
-	n := s.words.vocabulary.Read(name)
-	return !n.Within && n.Concepts&^(s.words.own|s.words.about) == 0
+// statesID reports whether a record seems to state an id or the code of a city.
+func (s *splitter) statesID(r record) bool {
+	return s.hasID(r) || s.guess != nil && (len(s.guess.likely(r)) > 0 || s.guess.code(r.members) != "")
 }
 
 // statesIDs reports whether raw is an object that seems to state an id or the code of a city,
 // a list that begins with one, or an envelope of such objects. Two different objects of a
 // list with the same id state that of something else.
-func (s *splitter) statesIDs(raw []byte, depth int) bool {
+func (o opener) statesIDs(raw []byte, depth int) bool {
 	one := raw
 	if jsonscan.FirstByte(raw) == '[' {
 		one = jsonscan.Element(raw, 0)
@@ -214,10 +350,10 @@ func (s *splitter) statesIDs(raw []byte, depth int) bool {
 		return false
 	}
 	r := recordOf(one)
-	if s.hasID(r) || s.guess != nil && (len(s.guess.likely(r)) > 0 || s.guess.code(r.members) != "") {
-		return jsonscan.FirstByte(raw) != '[' || s.distinct(raw)
+	if o.statesID(r) {
+		return jsonscan.FirstByte(raw) != '[' || o.distinct(raw)
 	}
-	return depth > 0 && s.unknownEnvelope(r.members, depth) != nil
+	return depth > 0 && o.open(r.members, depth, false).inner != nil
 }
 
 // distinct reports whether no two different objects of a list have the same id at the usual
@@ -250,118 +386,32 @@ func (s *splitter) distinct(list []byte) bool {
 
 // statesLikely reports whether a member of an object is an id by the words of its name.
 func (s *splitter) statesLikely(object []jsonscan.Member) bool {
-	return s.guess != nil && slices.ContainsFunc(s.guess.likely(record{members: object}), func(l likely) bool { return l.sure })
+	if s.guess == nil {
+		return false
+	}
+	found := s.guess.likely(record{members: object})
+	return slices.ContainsFunc(found, func(l likely) bool { return l.sure })
 }
 
-// isOwn reports whether an object with a member named like an envelope is a record all the
-// same: it seems to state an id, and the member states none.
-func (s *splitter) isOwn(object []jsonscan.Member, inner []byte) bool {
+// isOwn reports whether an object is a record though there seem to be records in a member of it:
+// what is beside that states an id, and the member states none.
+func (s *splitter) isOwn(beside []jsonscan.Member, inner []byte) bool {
 	if jsonscan.FirstByte(inner) == '[' {
 		inner = jsonscan.Element(inner, 0)
 	}
 	r := recordOf(inner)
-	return s.statesLikely(slices.DeleteFunc(slices.Clone(object), func(m jsonscan.Member) bool { return slices.Contains(envelopeNames(s.kind), m.Name) })) &&
-		!s.hasID(r) && !s.statesLikely(r.members)
+	return s.statesLikely(beside) && !s.hasID(r) && !s.statesLikely(r.members)
 }
 
 // holdsEmptyList reports whether raw is an empty list, in envelopes or not: a snapshot of a
 // day on which there is nothing.
-func (s *splitter) holdsEmptyList(raw []byte, depth int) bool {
+func (o opener) holdsEmptyList(raw []byte, depth int) bool {
 	if jsonscan.FirstByte(raw) == '{' && depth > 0 {
-		r := recordOf(raw)
-		return !s.hasID(r) && s.holdsEmptyList(s.onlyEnvelope(r.members), depth-1)
+		members := jsonscan.Members(raw)
+		e := o.openEmpty(members)
+		return e.inner != nil && o.holdsEmptyList(e.inner, depth-1)
 	}
 	return jsonscan.IsEmptyArray(raw)
-}
-
-// holdsRecords reports whether raw is a record with an id, an envelope, or a list with
-// objects in it. The objects of a list are judged one by one: one without an id must not keep
-// the others out.
-func (s *splitter) holdsRecords(raw []byte) bool {
-	if jsonscan.FirstByte(raw) == '{' {
-		r := recordOf(raw)
-		return s.hasID(r) || s.statesLikely(r.members) || holdsObjects(s.onlyEnvelope(r.members))
-	}
-	return holdsObjects(raw)
-}
-
-// one returns the record in the payload of a PUT. Its id is in the path, so it may have any
-// shape, and only an object that can be nothing but an envelope is unwrapped: a known name with
-// at most the usual metadata beside it. An empty envelope is unwrapped too, or it would pass for
-// a record. If there are several records inside, the whole payload is the record. If there is
-// none, missing says what is there instead.
-func (s *splitter) one(body []byte) (_ record, missing string) {
-	first, found, full := record{raw: []byte("[]")}, 0, false
-	s.unwrap(body, maxEnvelopes, s.onlyEnvelope, func(r record) bool {
-		if found++; found == 1 {
-			first = r
-		}
-		full = full || r.members != nil
-		return found == 1 || !full
-	})
-	if found > 1 && full {
-		return recordOf(body), ""
-	}
-	return first, whyNoRecord(first.raw)
-}
-
-// onlyEnvelope returns the content of an object, objects or nothing, if the object is an
-// envelope and nothing else.
-func (s *splitter) onlyEnvelope(object []jsonscan.Member) []byte {
-	var inner []byte
-	for _, m := range object {
-		switch {
-		case inner == nil && slices.Contains(envelopeNames(s.kind), m.Name) && (holdsObjects(m.Value) || holdsNothing(m.Value)):
-			inner = m.Value
-		case !isEnvelopeMeta(m.Name):
-			return nil
-		}
-	}
-	return inner
-}
-
-// unwrap removes up to depth envelopes, flattens arrays, and calls yield with each record
-// until that returns false, which unwrap then returns too. open returns the content of an
-// envelope, nil for a record.
-func (s *splitter) unwrap(raw []byte, depth int, open func([]jsonscan.Member) []byte, yield func(record) bool) bool {
-	for _, p := range s.records {
-		if inner := jsonscan.Lookup(raw, p); inner != nil {
-			return flatten(inner, yield)
-		}
-	}
-	if jsonscan.FirstByte(raw) == '[' {
-		for element := range jsonscan.Elements(raw) {
-			next := false
-			if jsonscan.FirstByte(element) == '[' || depth == 0 {
-				next = yield(recordOf(element))
-			} else {
-				next = s.unwrap(element, depth-1, open, yield)
-			}
-			if !next {
-				return false
-			}
-		}
-		return true
-	}
-	r := recordOf(raw)
-	if r.members != nil && depth > 0 && !s.hasID(r) {
-		if inner := open(r.members); inner != nil {
-			return s.unwrap(inner, depth-1, open, yield)
-		}
-	}
-	return yield(r)
-}
-
-func flatten(raw []byte, yield func(record) bool) bool {
-	if jsonscan.FirstByte(raw) != '[' {
-		return yield(recordOf(raw))
-	}
-	for element := range jsonscan.Elements(raw) {
-		if !yield(recordOf(element)) {
-			return false
-		}
-	}
-	return true
 }
 
 // holdsObjects reports whether raw is an object, or a list with an object in it.

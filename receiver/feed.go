@@ -46,41 +46,37 @@ func (cfg Config) Feed(kind report.Kind, body []byte) (Feed, error) {
 	}
 	body = jsonscan.TrimSpace(body)
 	var f Feed
-	for r := range s.list(body) {
-		f.Records = append(f.Records, r.raw)
-	}
-	if len(f.Records) == 1 && !s.hasID(recordOf(f.Records[0])) && !s.statesLikely(jsonscan.Members(f.Records[0])) {
-		if path, n := longestList(body, maxEnvelopes); n > 1 {
-			s.records, f.RecordsAt, f.Records = []jsontext.Pointer{path}, path, nil
-			for r := range s.list(body) {
-				f.Records = append(f.Records, r.raw)
-			}
+	records := slices.Collect(s.list(body))
+	if len(records) == 1 && !s.hasID(records[0]) && !s.statesLikely(records[0].members) {
+		if path, n := longestList(body, maxHintDepth); n > 1 {
+			s.records, f.RecordsAt = []jsontext.Pointer{path}, path
+			records = slices.Collect(s.list(body))
 		}
 	}
-	f.ids(s)
+	for _, r := range records {
+		f.Records = append(f.Records, r.kept())
+	}
+	f.ids(s, records)
 	return f, nil
 }
 
-// fewRecords is the number below which values may all differ by chance.
-const fewRecords = 10
-
 // allDifferent notes the members whose value differs in every record and is no sentence, and
 // returns their pointers.
-func (f *Feed) allDifferent(note func(at jsontext.Pointer, text string, known bool)) []jsontext.Pointer {
-	if len(f.Records) < fewRecords {
+func allDifferent(records []record, note func(at jsontext.Pointer, text string, known bool)) []jsontext.Pointer {
+	if len(records) < manyRecords {
 		return nil
 	}
 	var all []jsontext.Pointer
-	for _, m := range jsonscan.Members(f.Records[0]) {
+	for _, m := range records[0].members {
 		values := map[string]bool{}
-		for _, raw := range f.Records {
-			text, ok := scalarText(jsonscan.Value(jsonscan.Members(raw), m.Name))
+		for _, r := range records {
+			text, ok := scalarText(jsonscan.Value(r.members, m.Name))
 			if !ok || len(text) > 64 || strings.Contains(text, "://") {
 				break
 			}
 			values[text] = true
 		}
-		if len(values) == len(f.Records) {
+		if len(values) == len(records) {
 			at := jsontext.Pointer("").AppendToken(m.Name)
 			for text := range values {
 				note(at, text, false)
@@ -92,7 +88,7 @@ func (f *Feed) allDifferent(note func(at jsontext.Pointer, text string, known bo
 }
 
 // ids finds the places of ids: known pointers, and members that look like ids.
-func (f *Feed) ids(s *splitter) {
+func (f *Feed) ids(s *splitter, records []record) {
 	byPlace, values := map[jsontext.Pointer]*IDPlace{}, map[jsontext.Pointer]map[string]bool{}
 	note := func(at jsontext.Pointer, text string, known bool) {
 		p := byPlace[at]
@@ -107,8 +103,7 @@ func (f *Feed) ids(s *splitter) {
 		}
 	}
 	known := 0
-	for _, raw := range f.Records {
-		r := recordOf(raw)
+	for _, r := range records {
 		for _, p := range s.ids {
 			if text, ok := first(r.members, []jsontext.Pointer{p}, scalarText); ok {
 				note(p, text, true)
@@ -126,7 +121,7 @@ func (f *Feed) ids(s *splitter) {
 		return cmp.Or(byPlace[b].Records-byPlace[a].Records, byPlace[b].Distinct-byPlace[a].Distinct, cmp.Compare(a, b))
 	})
 	if len(order) == 0 {
-		order = f.allDifferent(note)
+		order = allDifferent(records, note)
 	}
 	for _, at := range order {
 		f.IDs = append(f.IDs, *byPlace[at])
@@ -141,12 +136,6 @@ func (f *Feed) ids(s *splitter) {
 		return
 	}
 	if s.guess != nil {
-		f.IDAt = s.surveyOf(func(yield func(record) bool) {
-			for _, raw := range f.Records {
-				if !yield(recordOf(raw)) {
-					return
-				}
-			}
-		}).at
+		f.IDAt = s.surveyOf(slices.Values(records)).at
 	}
 }

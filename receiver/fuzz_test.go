@@ -49,6 +49,8 @@ func FuzzSplit(f *testing.F) {
 	f.Add([]byte(`{"id":130,"a":[1,2.5e3,"x\n",null,true]}`))
 	f.Add([]byte(`{"a":1,"a":2}`))
 	f.Add([]byte("\xff"))
+	f.Add([]byte(`{"items":[{"id":"1","x":"a"}],"includes":{"E":[{"id":"a","t":1}],"A":[{"id":"1"}]},"m":{"t":{"1":"x","2":"y"}}}`))
+	f.Add([]byte(`{"data":{"type":"c","id":"1","r":{"type":"d","id":"1"}},"included":[{"type":"d","id":"1"}]}`))
 	s := splitterForTest(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if jsonscan.Check(body) != nil {
@@ -57,8 +59,8 @@ func FuzzSplit(f *testing.F) {
 		body = jsonscan.TrimSpace(body)
 		one, _ := s.one(body)
 		for _, record := range append(slices.Collect(s.list(body)), one) {
-			if jsonscan.Check(record.raw) != nil {
-				t.Fatalf("%q was split into %q, which is not JSON", body, record.raw)
+			if jsonscan.Check(record.raw) != nil || jsonscan.Check(record.kept()) != nil {
+				t.Fatalf("%q was split into %q, kept as %q, which is not JSON", body, record.raw, record.kept())
 			}
 			s.idIn(record)
 			s.codeIn(record)

@@ -28,12 +28,12 @@ func (s *splitter) identify(r record, found *survey) (id string, stated bool, do
 		id, stated = s.idIn(r)
 		return id, stated, ""
 	}
-	seen := s.guess.likely(r)
-	for _, l := range seen {
-		if l.sure && l.at == found.at {
-			return l.text, true, ""
+	if found.at != "" {
+		if id, stated = scalarText(jsonscan.LookupMember(r.members, found.at)); stated {
+			return id, true, ""
 		}
 	}
+	seen := s.guess.likely(r)
 	if len(seen) > 0 && found.known+len(found.candidates) > 0 {
 		one := survey{}
 		for _, l := range seen {

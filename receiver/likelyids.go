@@ -29,13 +29,21 @@ type guesser struct {
 	codes      []vocabulary.Concepts // of a city
 	foreign    vocabulary.Concepts
 	language   vocabulary.Concepts
+	event      vocabulary.Concepts // of the name of what happened
+	page       vocabulary.Concepts // of numbers that say which part of all records this is
+	kept       vocabulary.Concepts // of what an envelope may say of its record
 	meta       vocabulary.Concepts // of what may stand beside records in an envelope
 	time       vocabulary.Concepts // of these, when something was done
 }
 
 func newGuesser(v *vocabulary.Vocabulary, kind report.Kind) *guesser {
-	g := &guesser{vocabulary: v, id: v.Concepts("id"), number: v.Concepts("number"), status: v.Concepts("code"), foreign: v.Concepts("foreign parent"), named: v.Concepts("geo name"), language: v.Concepts("language"),
-		meta: v.Concepts("foreign parent date published created updated language link"), time: v.Concepts("date published created updated")}
+	g := &guesser{
+		vocabulary: v, id: v.Concepts("id"), number: v.Concepts("number"), status: v.Concepts("code"),
+		foreign: v.Concepts("foreign parent"), named: v.Concepts("geo name"), language: v.Concepts("language"),
+		meta:  v.Concepts("foreign parent date published created updated language link"),
+		time:  v.Concepts("date published created updated"),
+		event: v.Concepts("event category"), page: v.Concepts("start end"), kept: v.Concepts("published updated language"),
+	}
 	switch kind {
 	case report.Cities:
 		g.own, g.about = v.Concepts("report city travel"), v.Concepts("destination place")
@@ -201,7 +209,8 @@ func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 	found := new(survey)
 	byPlace := map[jsontext.Pointer]*candidate{}
 	conflict := false
-	var other otherIDs
+	var unique uniqueColumns
+	coded := 0
 	seed, bodies := maphash.MakeSeed(), map[uint64]uint64{} // of the ids at found.at
 	read := 0
 	for r := range records {
@@ -215,13 +224,14 @@ func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 			found.known++
 			continue
 		}
-		sure := ""
-		likely := s.guess.likely(r)
-		if s.kind == report.Cities && len(found.candidates)+len(likely) == 0 {
-			code, _ := s.codeIn(r)
-			other.add(s.guess, r, code != "" || s.hasID(r))
+		if s.kind == report.Cities {
+			if code, _ := s.codeIn(r); code != "" || s.hasID(r) {
+				coded++
+			}
 		}
-		for _, l := range likely {
+		unique.add(s.guess, r)
+		sure := ""
+		for _, l := range s.guess.likely(r) {
 			p := byPlace[l.at]
 			if p == nil && len(found.candidates) < maxPlaces {
 				p = &candidate{at: l.at, example: l.text, sure: l.sure}
@@ -249,64 +259,16 @@ func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 			}
 		}
 	}
-	if conflict || found.known > 0 {
+	switch {
+	case found.known > 0:
 		found.at = ""
+	case conflict || found.at == "":
+		found.at = unique.best()
 	}
-	if found.known+len(found.candidates) == 0 {
-		found.candidates = other.candidates()
+	if found.known+len(found.candidates) == 0 && coded < unique.records && (coded > 0 || unique.records >= manyRecords) {
+		found.candidates = unique.candidates()
 	}
 	return found
-}
-
-// otherIDs are the members that are different in every record of a payload of cities, of which
-// only some state a code. One of them is the id, whatever it is called: by their codes, some of
-// these cities would get in and the others not.
-type otherIDs struct {
-	records, codes int
-	members        []*candidate
-	values         []map[string]bool
-}
-
-// add examines one more record, and whether it has a code.
-func (o *otherIDs) add(g *guesser, r record, coded bool) {
-	o.records++
-	if coded {
-		o.codes++
-	}
-	if o.records == 1 {
-		for _, m := range r.members[:min(len(r.members), maxNamesRead)] {
-			if n := g.vocabulary.Read(m.Name); len(o.members) < maxPlaces && (n.Unknown || n.Concepts&^(g.number|g.own) == 0) {
-				o.members = append(o.members, &candidate{at: jsontext.Pointer("").AppendToken(m.Name)})
-				o.values = append(o.values, map[string]bool{})
-			}
-		}
-	}
-	for i := range slices.Backward(o.members) {
-		text, ok := scalarText(jsonscan.Value(r.members, o.members[i].at.LastToken()))
-		if !ok || !looksLikeID(text) || o.values[i][text] {
-			o.members, o.values = slices.Delete(o.members, i, i+1), slices.Delete(o.values, i, i+1)
-			continue
-		}
-		o.values[i][text] = true
-		o.members[i].records++
-		if o.records == 1 {
-			o.members[i].example = text
-		}
-	}
-}
-
-// looksLikeID reports whether a text has a digit and nothing that an id lacks: white space, a
-// fraction, a link, a time.
-func looksLikeID(text string) bool {
-	return len(text) <= 64 && strings.ContainsAny(text, "0123456789") && !strings.ContainsAny(text, " \t\n.:/,")
-}
-
-// candidates returns the members that look like ids, unless all records state a code, or none does.
-func (o *otherIDs) candidates() []*candidate {
-	if o.codes == 0 || o.codes == o.records {
-		return nil
-	}
-	return o.members
 }
 
 // unclear reports whether the payload has to be refused: no record states an id that riskdex
@@ -340,7 +302,13 @@ const maxSaid = 6
 
 // best returns the place that most records have, a certain one first.
 func (v *survey) best() string {
-	best := slices.MaxFunc(v.candidates, func(a, b *candidate) int {
+	sayable := slices.DeleteFunc(slices.Clone(v.candidates), func(c *candidate) bool {
+		return strings.ContainsAny(string(c.at), ",;=") // as --ids cannot express
+	})
+	if len(sayable) == 0 {
+		sayable = v.candidates
+	}
+	best := slices.MaxFunc(sayable, func(a, b *candidate) int {
 		if a.sure != b.sure {
 			if a.sure {
 				return 1

@@ -9,13 +9,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxHintName bounds the name of a member that a hint repeats.
-const maxHintName = 40
+const (
+	maxHintName  = 40 // bytes of the name of a member that a hint repeats
+	maxHintDepth = 4  // objects around the list
+)
 
 // listHint says where the records may be in a payload that was read as one record without an
 // id: at its longest list of objects. It is "" where there is no such list.
 func (s *splitter) listHint(raw []byte) string {
-	path, n := longestList(raw, maxEnvelopes)
+	path, n := longestList(raw, maxHintDepth)
 	if n == 0 {
 		return ""
 	}

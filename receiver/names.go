@@ -17,9 +17,9 @@ type Names struct {
 	CodeAt jsontext.Pointer
 }
 
-// Names returns the names in one record without an envelope. The error says what is wrong with
+// Names returns the names in one record without an envelope, or with one that is kept with it. The error says what is wrong with
 // cfg or with the record.
-func (cfg Config) Names(kind report.Kind, body []byte) (Names, error) {
+func (cfg Config) Names(kind report.Kind, body []byte) (n Names, err error) {
 	parser, err := newBodyParser(cfg)
 	if err != nil {
 		return Names{}, err
@@ -27,10 +27,20 @@ func (cfg Config) Names(kind report.Kind, body []byte) (Names, error) {
 	if err := jsonscan.Check(body); err != nil {
 		return Names{}, err
 	}
-	s, r, n := parser[kind], recordOf(jsonscan.TrimSpace(body)), Names{}
+	s := parser[kind]
 	if s == nil {
 		return n, fmt.Errorf("no kind is called %q", kind)
 	}
+	body = jsonscan.TrimSpace(body)
+	r, _ := s.one(body)
+	within := jsontext.Pointer("")
+	if r.around == nil {
+		r = recordOf(body)
+	}
+	for a := r.around; a != nil; a = a.outer {
+		within = jsontext.Pointer("").AppendToken(a.name) + within
+	}
+	defer func() { n.IDAt, n.CodeAt = from(within, n.IDAt), from(within, n.CodeAt) }()
 	for _, p := range s.ids {
 		if text, ok := first(r.members, []jsontext.Pointer{p}, scalarText); ok {
 			n.ID, n.IDAt = text, p
@@ -54,4 +64,12 @@ func (cfg Config) Names(kind report.Kind, body []byte) (Names, error) {
 		}
 	}
 	return n, nil
+}
+
+// from returns a pointer from a record as one from what is kept of it; empty where it is.
+func from(within, at jsontext.Pointer) jsontext.Pointer {
+	if at == "" {
+		return ""
+	}
+	return within + at
 }

@@ -42,6 +42,7 @@ func TestNothingReplacesAReport(t *testing.T) {
 		`{"data":""}`:                         "",
 		`{"data":"{\"id\":1}","meta":{}}`:     "encoded twice?",
 		`{"data":null}`:                       "null",
+		`{"a":null}`:                          "null",
 		`{"payload":[null,null],"count":2}`:   "null",
 		`{"city_report":[],"version":"1.00"}`: "an empty list",
 	} {
@@ -66,7 +67,7 @@ func TestNothingReplacesAReport(t *testing.T) {
 		t.Errorf("beside a record: answered %+v, want one accepted and three refused", got)
 	}
 	// These have content, whatever it is.
-	for _, body := range []string{`{"a":null}`, `[{"a":1},{"b":2}]`, `{"city":"London"}`, `{"items":[1,2]}`, `{"data":"[draft] as of [today]"}`, `{"payload":["{\"id\":1}"]}`, `{"title":"x","cities":[]}`} {
+	for _, body := range []string{`[{"a":1},{"b":2}]`, `{"city":"London"}`, `{"items":[1,2]}`, `{"data":"[draft] as of [today]"}`, `{"payload":["{\"id\":1}"]}`, `{"title":"x","cities":[]}`} {
 		if got := g.send("PUT", "/cities/9", body); got.status != 202 {
 			t.Errorf("PUT %s is answered %+v", body, got)
 		}
@@ -231,8 +232,8 @@ func TestListIsPointedAt(t *testing.T) {
 	d := open(t, nil)
 	list := "[" + strings.TrimSuffix(strings.Repeat(`{"id":1,"places":[{},{},{}]},`, 860), ",") + "]"
 	for body, says := range map[string]string{
-		`{"name":"x","reports":` + list + `}`:                         "list of 860 objects at /reports: if those are the records, the operator can say so with --records cities=/reports.",
-		`{"result":{"a/b~":` + list + `},"notes":[{}]}`:               "--records cities=/result/a~1b~0.",
+		`{"name":"x","places":` + list + `}`:                          "list of 860 objects at /places: if those are the records, the operator can say so with --records cities=/places.",
+		`{"result":{"a/b~":` + list + `},"title":"x"}`:                "--records cities=/result/a~1b~0.",
 		`{"title":"x","notes":["a","b"]}`:                             "",
 		`{"a":{"b":{"c":{"d":{"e":[{}]}}}}}`:                          "",
 		`[{"title":"x","places":[{"name":"y"}]},{"title":"another"}]`: "",
@@ -243,8 +244,8 @@ func TestListIsPointedAt(t *testing.T) {
 		}
 	}
 	// The advice in the answer works.
-	d = open(t, func(c *Config) { c.Records = map[report.Kind][]string{report.Cities: {"/reports"}} })
-	if got := d.send("POST", "/cities", `{"reports":`+list+`}`); got.status != 202 || got.Accepted != 860 {
+	d = open(t, func(c *Config) { c.Records = map[report.Kind][]string{report.Cities: {"/places"}} })
+	if got := d.send("POST", "/cities", `{"name":"x","places":`+list+`}`); got.status != 202 || got.Accepted != 860 {
 		t.Errorf("with the advised --records: %+v, want 860 accepted", got)
 	}
 }

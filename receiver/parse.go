@@ -92,6 +92,12 @@ func (p bodyParser) records(c call, body []byte, grow func(int64) error) (conten
 		}
 		change, refusal := s.change(record, found)
 		if refusal == nil {
+			if record.around != nil {
+				change.Body = record.kept()
+				if err := grow(int64(len(change.Body))); err != nil {
+					return contents{}, noMemory(err)
+				}
+			}
 			if len(in.changes)%recordsAtOnce == 0 {
 				if err := grow(recordsAtOnce * recordMemory); err != nil {
 					return contents{}, noMemory(err)
@@ -125,7 +131,7 @@ func (p bodyParser) document(c call, body []byte) (contents, *problem) {
 		return contents{}, newProblem(http.StatusUnprocessableEntity, reasonNoRecord, "In the place of the record is "+ended(missing)+
 			" A record is an object with members; this would leave nothing of the document. To remove it, send DELETE.")
 	}
-	change := report.Change{Key: report.Key{Kind: c.kind, ID: id}, Op: report.Index, Body: record.raw}
+	change := report.Change{Key: report.Key{Kind: c.kind, ID: id}, Op: report.Index, Body: record.kept()}
 	change.Code, change.NoCode = s.codeIn(record)
 	if c.kind == report.Cities { // for others, only the path counts
 		change.OwnID = s.ownID(record)

@@ -1,0 +1,173 @@
+package receiver
+
+import (
+	"slices"
+	"strings"
+
+	"riskdex/internal/vocabulary"
+	"riskdex/receiver/jsonscan"
+)
+
+// newState returns what an object was changed to, beside what it was before: null where it was
+// deleted.
+func newState(object []jsonscan.Member) (m jsonscan.Member, ok bool) {
+	was := false
+	for _, other := range object {
+		switch strings.ToLower(other.Name) {
+		case "before", "old", "previous":
+			was = true
+		case "after", "new", "current":
+			m, ok = other, true
+		}
+	}
+	return m, ok && was
+}
+
+func isState(name string) bool {
+	return slices.Contains([]string{"before", "old", "previous", "after", "new", "current"}, strings.ToLower(name))
+}
+
+// isMessage reports whether an object with an id is a message about a record, such as
+// `{"id": "m1", "event": "city.updated", "data": {…}}`: it names the record's kind and a change.
+func (o opener) isMessage(object []jsonscan.Member) bool {
+	return slices.ContainsFunc(object, func(m jsonscan.Member) bool {
+		text, ok := quotedText(m.Value)
+		return ok && o.words.isOfEvent(o.words.vocabulary.Read(m.Name)) && o.words.tellsChange(text)
+	}) && slices.ContainsFunc(object, func(m jsonscan.Member) bool {
+		return jsonscan.FirstByte(m.Value) == '{' && o.words.meansRecords(m.Name) && (o.put || o.statesIDs(m.Value, 1))
+	})
+}
+
+// firstBeside returns the name of the first member that is not something a sender says of a
+// delivery; empty if all are. Beside many records, a short text under an unknown name is.
+func (o opener) firstBeside(object []jsonscan.Member, many bool) string {
+	for _, m := range object {
+		if !o.isAside(m, many) {
+			return m.Name
+		}
+	}
+	return ""
+}
+
+func (o opener) isAside(m jsonscan.Member, many bool) bool {
+	if isNothing(m.Value) || isMeta(m.Name) {
+		return true
+	}
+	c := jsonscan.FirstByte(m.Value)
+	n := o.words.vocabulary.Read(m.Name)
+	switch {
+	case c == '{' || c == '[':
+		if o.words.isMeta(m.Name, c) {
+			return !o.isMore(m)
+		}
+		return c == '{' && !(o.put && n.Within) && o.firstBeside(jsonscan.Members(m.Value), many) == ""
+	case c != '"':
+		return o.words.isMeta(m.Name, c) || o.words.isOfEvent(n)
+	}
+	text, _ := quotedText(m.Value)
+	switch {
+	case n.Unknown && n.Last == 0:
+		return (!o.put || n.Concepts&^o.words.meta == 0) && (isMachineText(text) || many && len(text) <= maxAside)
+	case o.put && n.Concepts&(o.words.foreign|o.words.id|o.words.number) != 0:
+		return o.words.isOfEvent(n) && (isMachineText(text) || strings.EqualFold(m.Name, "status"))
+	}
+	return o.words.isMeta(m.Name, c) || o.words.isOfEvent(n)
+}
+
+// maxAside bounds a text that a sender says of a delivery.
+const maxAside = 100
+
+// isMachineText reports whether a text is written by a machine for one, as times, links, versions
+// and hashes are.
+func isMachineText(text string) bool {
+	return len(text) <= maxAside && strings.ContainsAny(text, "0123456789_:/=") && !strings.ContainsAny(text, " \n")
+}
+
+// isMeta reports whether a name says by itself that it is not content.
+func isMeta(name string) bool {
+	return strings.HasPrefix(strings.ToLower(strings.TrimLeft(name, "_@$")), "meta") || name == "jsonapi"
+}
+
+// moreBeside returns the name of what stands beside a list of records and could be more of
+// them, or of their ids; empty if nothing does.
+func (o opener) moreBeside(object []jsonscan.Member) string {
+	geoJSON := isGeoJSONList(object)
+	for _, m := range object {
+		c := jsonscan.FirstByte(m.Value)
+		switch {
+		case c != '{' && c != '[', isMeta(m.Name), isNothing(m.Value):
+		case o.isMore(m):
+			return m.Name
+		case o.words.isMeta(m.Name, c), geoJSON:
+		case c == '[', o.holdsList(m.Value):
+			return m.Name
+		case o.words.meansRecords(m.Name) && (o.words.isOfKind(m.Name) || o.statesID(recordOf(m.Value))):
+			return m.Name
+		}
+	}
+	return ""
+}
+
+// isReport reports whether what is beside a list makes its object a report with parts, and no list
+// of reports: it says what reports say. Beside many, what each of them says too may be of them all.
+func (o opener) isReport(beside []jsonscan.Member, list []byte, many bool) bool {
+	one := jsonscan.Members(jsonscan.Element(list, 0))
+	return slices.ContainsFunc(beside, func(m jsonscan.Member) bool {
+		n := o.words.vocabulary.Read(m.Name)
+		content := n.Concepts &^ (o.words.id | o.words.number | o.words.own)
+		if jsonscan.FirstByte(m.Value) != '"' {
+			content &^= o.words.page // the number of the first record
+		}
+		switch c := jsonscan.FirstByte(m.Value); {
+		case o.isAside(m, many), many && c == '{', content == 0 && c != '{':
+			return false
+		}
+		return !many || !slices.ContainsFunc(one, func(own jsonscan.Member) bool {
+			return o.words.vocabulary.Read(own.Name).Concepts&content == content
+		})
+	})
+}
+
+// saysMore reports whether what is beside the record of a PUT has a date or a language that the
+// record lacks.
+func (o opener) saysMore(beside []jsonscan.Member, raw []byte) bool {
+	var inside vocabulary.Concepts
+	for _, m := range jsonscan.Members(raw) {
+		inside |= o.words.vocabulary.Read(m.Name).Concepts
+		for _, part := range jsonscan.Members(m.Value) {
+			inside |= o.words.vocabulary.Read(part.Name).Concepts
+		}
+	}
+	return slices.ContainsFunc(beside, func(m jsonscan.Member) bool {
+		return !isNothing(m.Value) && o.words.vocabulary.Read(m.Name).Concepts&o.words.kept&^inside != 0
+	})
+}
+
+// meansRecords reports whether a name means records of this kind, or says only that something is
+// there: cities, ReportList, data.
+func (g *guesser) meansRecords(name string) bool {
+	n := g.vocabulary.Read(name)
+	return !n.Unknown && !n.Within && n.Concepts&^g.own == 0
+}
+
+// isOfKind reports whether a name means this kind of record.
+func (g *guesser) isOfKind(name string) bool { return g.vocabulary.Read(name).Concepts&g.own != 0 }
+
+// mayWrap reports whether records may be under a name: one that means them, or one with no
+// words that mean anything else.
+func (g *guesser) mayWrap(name string) bool {
+	n := g.vocabulary.Read(name)
+	return !n.Within && n.Concepts&^(g.own|g.about) == 0
+}
+
+// isOfEvent reports whether a name is that of a message, or of what happened to a record.
+func (g *guesser) isOfEvent(n vocabulary.Name) bool {
+	return !n.Unknown && (n.Concepts&g.foreign != 0 && n.Concepts&^(g.meta|g.event|g.id|g.number) == 0 ||
+		n.Concepts&g.event != 0 && n.Concepts&^(g.event|g.meta) == 0)
+}
+
+// tellsChange reports whether a text tells what was done to a record of this kind: city.updated.
+func (g *guesser) tellsChange(text string) bool {
+	n := g.vocabulary.Read(text)
+	return !n.Unknown && n.Concepts&g.own != 0 && n.Concepts&g.time != 0 && n.Concepts&^(g.own|g.time) == 0
+}

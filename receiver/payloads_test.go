@@ -1,0 +1,229 @@
+package receiver
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/internal/require"
+	"riskdex/receiver/jsonscan"
+	"riskdex/report"
+)
+
+// elements returns n records in a list, each made by format of its number.
+func elements(n int, format string) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = strings.ReplaceAll(format, "#", fmt.Sprint(i+1))
+	}
+	return "[" + strings.Join(all, ",") + "]"
+}
+
+// TestPayloads: the records of a payload are found, and the id of each, whatever the names of the
+// envelope and of the member with the id.
+func TestPayloads(t *testing.T) {
+	const text = `"All is calm in the city, and has been for years."`
+	for name, c := range map[string]struct {
+		kind, body string
+		records    int
+		first      string // id
+		kept       string // of the first, if not empty
+	}{
+		"a table exported":        {"cities", `{"TABELLE":"V_EXPORT","MANDANT":"014","STAND":"26.11.2026 03:15:00","ANZAHL_SAETZE":12,"ZEICHENSATZ":"UTF-8","SAETZE":` + elements(12, `{"BERICHT_NR":14#,"SATZART":"STB","ORTSNAME":"Abidjan","ORT_KURZ":"ABJ"}`) + `}`, 12, "141", ""},
+		"OData":                   {"cities", `{"@odata.context":"https://x.example/$metadata#By","@odata.count":12,"value":` + elements(12, `{"@odata.etag":"W/#","ByvurderingId":"b0#","Overskrift":"Oslo #","Publisert":"2026-06-#","Arkivnøkkel":"21/0#","Sjekksum":"f3#"}`) + `}`, 12, "b01", ""},
+		"GeoJSON, ids in it":      {"cities", `{"type":"FeatureCollection","name":"profiles","bbox":[1.5,2.5],"features":` + elements(12, `{"type":"Feature","geometry":null,"properties":{"identifier":"urn:x:#","title":"x"}}`) + `}`, 12, "urn:x:1", ""},
+		"Atom":                    {"advisories", `{"feed":{"title":"All advisories","updated":"2026-11-27T10:00:00Z","entry":` + elements(12, `{"id":"a#","title":"x","content":`+text+`}`) + `}}`, 12, "a1", ""},
+		"a JSON feed":             {"advisories", `{"version":"https://jsonfeed.org/version/1.1","title":"All","items":` + elements(12, `{"id":"a#","title":"x"}`) + `}`, 12, "a1", ""},
+		"JSON-LD":                 {"advisories", `{"@context":"https://schema.org","@graph":` + elements(12, `{"@id":"a#","title":"x"}`) + `}`, 12, "a1", ""},
+		"GraphQL":                 {"cities", `{"data":{"cities":{"edges":` + elements(3, `{"cursor":"YXJyYXk=","node":{"id":"c#","title":"x"}}`) + `,"pageInfo":{"hasNextPage":false,"endCursor":"YXJyYXk="}}}}`, 3, "c1", `{"id":"c1","title":"x"}`},
+		"Solr":                    {"cities", `{"responseHeader":{"status":0,"QTime":1},"response":{"numFound":2,"start":0,"docs":` + elements(2, `{"id":"c#","title":"x"}`) + `}}`, 2, "c1", ""},
+		"events":                  {"cities", elements(3, `{"event":"city.updated","message_id":"m#","payload":{"before":{"id":"c#","title":"w"},"after":{"id":"c#","title":"x"}}}`), 3, "c1", `{"id":"c1","title":"x"}`},
+		"events with ids":         {"cities", elements(3, `{"id":"m#","type":"city.updated","data":{"id":"c#","title":"x"}}`), 3, "c1", `{"id":"c1","title":"x"}`},
+		"ids of others":           {"advisories", elements(12, `{"authorId":"a#","parentId":"p#","MeldungsKennung":"m#","title":"x"}`), 12, "m1", ""},
+		"one that is not unique":  {"advisories", elements(12, `{"documentId":"same","reportId":"r#","title":"x"}`), 12, "r1", ""},
+		"an id within a part":     {"advisories", elements(12, `{"kopfId":"k#","mappe":{"aktId":"m#"},"title":"x"}`), 12, "k1", ""},
+		"twice the same":          {"advisories", elements(12, `{"kopfId":"k#","aktId":"k#","title":"x"}`), 12, "k1", ""},
+		"a table beside them":     {"cities", `{"cities":` + elements(3, `{"id":"c#","level":2,"text":`+text+`}`) + `,"levels":[{"id":1,"name":"Low"},{"id":2,"name":"High"}],"meta":{"colours":{"1":"green","2":"red"},"count":3}}`, 3, "c1", `{"cities":{"id":"c1","level":2,"text":` + text + `},"levels":[{"id":1,"name":"Low"},{"id":2,"name":"High"}],"meta":{"colours":{"1":"green","2":"red"}}}`},
+		"a table of other values": {"cities", `{"cities":` + elements(3, `{"id":"c#"}`) + `,"meta":{"colours":{"x":"green","y":"red"}}}`, 3, "c1", `{"id":"c1"}`},
+		"JSON:API": {"cities", `{"jsonapi":{"version":"1.1"},"data":` + elements(3, `{"type":"city","id":"#","relationships":{"country":{"data":{"type":"country","id":"#"}}}}`) +
+			`,"included":[{"type":"country","id":"1","attributes":{"name":"Chad"},"relationships":{"zone":{"data":{"type":"zone","id":"1"}}}},{"type":"country","id":"2"},{"type":"country","id":"3"},{"type":"zone","id":"1"}]}`, 3, "1",
+			`{"data":{"type":"city","id":"1","relationships":{"country":{"data":{"type":"country","id":"1"}}}},"included":[{"type":"country","id":"1","attributes":{"name":"Chad"},"relationships":{"zone":{"data":{"type":"zone","id":"1"}}}},{"type":"zone","id":"1"}]}`},
+		"HAL": {"cities", `{"_embedded":{"cities":` + elements(3, `{"id":"c#","countryId":"k#","text":`+text+`}`) + `,"countries":[{"id":"k1","name":"Chad"},{"id":"k2","name":"Mali"},{"id":"k3","name":"Peru"}]},"_links":{"self":{"href":"/cities"}}}`, 3, "c1", ""},
+		"Contentful": {"cities", `{"sys":{"type":"Array"},"total":2,"items":` + elements(2, `{"sys":{"id":"c#","type":"Entry"},"fields":{"country":{"sys":{"type":"Link","linkType":"Entry","id":"k#"}},"text":`+text+`}}`) +
+			`,"includes":{"Entry":[{"sys":{"id":"k1","type":"Entry"},"fields":{"name":"Chad"}},{"sys":{"id":"k2","type":"Entry"},"fields":{"name":"Mali"}}]}}`, 2, "c1",
+			`{"items":{"sys":{"id":"c1","type":"Entry"},"fields":{"country":{"sys":{"type":"Link","linkType":"Entry","id":"k1"}},"text":` + text + `}},"includes":{"Entry":[{"sys":{"id":"k1","type":"Entry"},"fields":{"name":"Chad"}}]}}`},
+	} {
+		d := open(t, nil)
+		got := d.send("POST", "/"+c.kind, c.body)
+		changes := d.changes()
+		if got.status != 202 || len(changes) != c.records || string(changes[0].ID) != c.first {
+			t.Errorf("%s: %d changes %.300v, answered %+v", name, len(changes), changes, got)
+			continue
+		}
+		if c.kept != "" && string(changes[0].Body) != c.kept {
+			t.Errorf("%s: kept\n%s, want\n%s", name, changes[0].Body, c.kept)
+		}
+		// A PUT of what was kept leaves the same record.
+		d.send("PUT", "/"+c.kind+"/"+c.first, string(changes[0].Body))
+		if again := d.changes(); len(again) != c.records+1 || string(again[c.records].Body) != string(changes[0].Body) {
+			t.Errorf("%s: the PUT of %s leaves %s", name, changes[0].Body, again[len(again)-1].Body)
+		}
+	}
+}
+
+// TestFeeds: payloads of feeds that others have written, of a dozen cities each, have the ids that
+// those who wrote them say. What a PUT brings is kept, but for what a sender says of the delivery.
+func TestFeeds(t *testing.T) {
+	files, err := filepath.Glob("testdata/payloads/*.json")
+	if err != nil || len(files) != 4 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var feed struct {
+			IDs    []string       `json:"ids"`
+			Cities jsontext.Value `json:"cities"`
+			Puts   []struct {
+				Path string         `json:"path"`
+				Body jsontext.Value `json:"body"`
+			} `json:"puts"`
+		}
+		require.NoError(t, json.Unmarshal(text, &feed))
+		d := open(t, nil)
+		got := d.send("POST", "/cities", string(feed.Cities))
+		var ids []string
+		for _, change := range d.changes() {
+			ids = append(ids, string(change.ID))
+			if strings.HasSuffix(file, "jsonapi.json") && !(jsonscan.Lookup(change.Body, "/included/0") != nil &&
+				jsonscan.Lookup(change.Body, "/meta/bareme-notes/3") != nil) {
+				t.Errorf("%s: %s lacks what it refers to: %s", file, change.ID, change.Body)
+			}
+			if len(change.Body) < len(feed.Cities)/len(feed.IDs)/3 {
+				t.Errorf("%s: %s is kept as %s", file, change.ID, change.Body)
+			}
+		}
+		if !slices.Equal(ids, feed.IDs) {
+			t.Errorf("%s: ids %q, want %q; answered %+v", file, ids, feed.IDs, got)
+		}
+		for _, put := range feed.Puts {
+			before := len(d.changes())
+			if got := d.send("PUT", put.Path, string(put.Body)); got.status != 202 || len(d.changes()[before].Body) < len(put.Body)*9/10 {
+				t.Errorf("%s: PUT %s: answered %+v, kept %d of %d bytes", file, put.Path, got, len(d.changes()[before].Body), len(put.Body))
+			}
+		}
+	}
+}
+
+// TestDoubtfulPayloads: what is not certain is refused as a whole, nothing of it accepted.
+func TestDoubtfulPayloads(t *testing.T) {
+	for name, body := range map[string]string{
+		"two lists":               `{"created":` + elements(12, `{"id":"c#","title":"x"}`) + `,"updated":` + elements(12, `{"id":"d#","title":"x"}`) + `}`,
+		"two that name others":    `{"neu":` + elements(12, `{"id":"c#","see":"d#"}`) + `,"zz":` + elements(12, `{"id":"d#","see":"c#"}`) + `}`,
+		"changes of one of them":  `{"cities":[{"id":"c1","title":"x","text":"y","see":"c2"}],"updated":[{"id":"c2","changes":{"level":3}}]}`,
+		"nobody refers to it":     `{"cities":[{"id":"c1"}],"rest":[{"id":"d1"}]}`,
+		"two ids as good":         elements(12, `{"kopfId":"k#","aktId":"a#","title":"x"}`),
+		"hashes, names and dates": elements(12, `{"hash":"f#","slug":"london-#","name":"London #","date":"2026-11-1#"}`),
+		"places of one report":    `{"title":"London","zone":` + elements(12, `{"id":#,"name":"x"}`) + `}`,
+		"documents of one report": `{"name":"London","documents":[{"id":1},{"id":2}]}`,
+		"many of one report":      `{"name":"London","country":"GB","documents":` + elements(12, `{"id":#,"name":"x"}`) + `}`,
+		"deleted":                 `{"event":"city.deleted","payload":{"before":{"id":"c1"},"after":null}}`,
+	} {
+		d := open(t, nil)
+		if got := d.send("POST", "/cities", body); got.status != 422 || len(d.changes()) > 0 {
+			t.Errorf("%s: %d changes, answered %+v", name, len(d.changes()), got)
+		}
+	}
+}
+
+// TestAdviceIsFollowed: the pointer in a refusal for want of an id works, and does not lead to
+// another refusal with another pointer.
+func TestAdviceIsFollowed(t *testing.T) {
+	for _, body := range []string{
+		`{"type":"FeatureCollection","features":` + elements(12, `{"type":"Feature","properties":{"zzKopf":"a#","title":"x"}}`) + `}`,
+		`{"zz":` + elements(12, `{"zzKopf":"a#","zz":{"title":"x"}}`) + `}`,
+		elements(12, `{"kopfId":"k#","aktId":"a#","title":"x"}`),
+	} {
+		d := open(t, nil)
+		got := d.send("POST", "/cities", body)
+		_, pointer, _ := strings.Cut(got.Detail, "--ids cities=")
+		pointer, _, _ = strings.Cut(pointer, ",")
+		if got.status != 422 || pointer == "" || strings.Contains(got.Detail, "--records") {
+			t.Fatalf("%s: answered %+v", body, got)
+		}
+		d = open(t, func(c *Config) { c.IDs = map[report.Kind][]string{report.Cities: {pointer}} })
+		if got := d.send("POST", "/cities", body); got.status != 202 || got.Accepted != 12 {
+			t.Errorf("with %s: answered %+v", pointer, got)
+		}
+	}
+}
+
+// TestPutsAreLikePosts: the PUT of one record gives the record that the POST of a list gives, and
+// what may be content is not lost.
+func TestPutsAreLikePosts(t *testing.T) {
+	s := splitterForTest(t)
+	for body, want := range map[string]string{
+		`{"event":"city.updated","message_id":"m-1","sent_at":"2026-11-27T10:00:00Z","payload":{"before":{"title":"w"},"after":{"title":"x"}}}`: `{"title":"x"}`,
+		`{"event":"city.created","payload":{"before":null,"after":{"title":"x"}}}`:                                                              `{"title":"x"}`,
+		`{"id":"m1","type":"city.updated","data":{"id":"c1","title":"x"}}`:                                                                      `{"id":"c1","title":"x"}`,
+		`{"@context":"https://x.example/c","etag":"W/123","status":"ok","fiche":{"id":"c1","title":"x"}}`:                                       `{"id":"c1","title":"x"}`,
+		`{"jsonapi":{"version":"1.1"},"links":{"self":"/x"},"data":{"type":"city","id":"1"}}`:                                                   `{"type":"city","id":"1"}`,
+		`{"Land":"Norge","data":{"title":"x"}}`:                                                                                                 "",
+		`{"author":"Jane","data":{"title":"x"}}`:                                                                                                "",
+		`{"data":{"title":"x"},"published_at":"2026-11-27"}`:                                                                                    "",
+		`{"data":{"title":"x","published_at":"2026-11-26"},"published_at":"2026-11-27"}`:                                                        `{"title":"x","published_at":"2026-11-26"}`,
+		`{"level":3,"data":{"title":"x"}}`:                                                                                                      "",
+		`{"data":{"title":"x"},"notes":["y"]}`:                                                                                                  "",
+		`{"data":{"title":"x"},"included":[{"type":"country","id":"1"}]}`:                                                                       "",
+		`{"type":"Feature","geometry":null,"properties":{"title":"x"}}`:                                                                         "",
+		`{"city":{"name":"London"},"country":{"iso":"GB"}}`:                                                                                     "",
+	} {
+		if want == "" {
+			want = body
+		}
+		if got, missing := s.one([]byte(body)); string(got.kept()) != want || missing != "" {
+			t.Errorf("%s: got %s, want %s", body, got.kept(), want)
+		}
+	}
+	if _, missing := s.one([]byte(`{"event":"city.deleted","payload":{"before":{"id":"c1"},"after":null}}`)); missing != "null" {
+		t.Errorf("a delete has %q in the place of the record, want null", missing)
+	}
+}
+
+// TestKeptRecordHasItsNames: the id and the code are those of the record and not of what is kept with it.
+func TestKeptRecordHasItsNames(t *testing.T) {
+	body := `{"data":{"type":"city","id":"26","attributes":{"code":"LYP"},"relationships":{"country":{"data":{"type":"country","id":"5"}}}},"included":[{"type":"country","id":"5","attributes":{"code":"PK"}}]}`
+	d := open(t, nil)
+	d.send("PUT", "/cities/LYP", body)
+	if c := d.changes(); len(c) != 1 || c[0].OwnID != "26" || c[0].Code != "LYP" || string(c[0].Body) != body {
+		t.Errorf("changes %+v", c)
+	}
+	if !slices.Equal(texts(splitterForTest(t).list([]byte(body))), []string{string(jsonscan.Lookup([]byte(body), "/data"))}) {
+		t.Error("the record is not at /data")
+	}
+	names, err := DefaultConfig().Names(report.Cities, []byte(body))
+	if err != nil || names.ID != "26" || names.Code != "LYP" {
+		t.Errorf("names %+v, %v", names, err)
+	}
+}
+
+// BenchmarkNestedPayload reads a payload of 8 MB in envelopes that each have to be looked into.
+func BenchmarkNestedPayload(b *testing.B) {
+	s := splitterForTest(b)
+	body := elements(10_000, `{"zz":"x#","yy":{"xx":{"ww":{"vv":{"title":"`+strings.Repeat("x", 700)+`"}}}}}`)
+	for _, name := range []string{"f", "e", "d", "c", "b", "a"} {
+		body = `{"` + name + `":` + body + `}`
+	}
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		for range s.list([]byte(body)) {
+			continue
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package receiver
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/internal/vocabulary"
+	"riskdex/receiver/jsonscan"
+)
+
+// uniqueColumns are the places that have a value in every record, a different one in each, which
+// looks like an id.
+type uniqueColumns struct {
+	seed    maphash.Seed
+	records int
+	columns []*uniqueColumn
+}
+
+type uniqueColumn struct {
+	candidate
+	last   string          // value
+	values map[uint64]bool // by hash
+	means  int             // how much its name means an id; see guesser.idRank
+	sameAs *uniqueColumn
+	depth  int
+}
+
+// add examines one more record.
+func (u *uniqueColumns) add(g *guesser, r record) {
+	if u.records++; u.records == 1 {
+		u.seed = maphash.MakeSeed()
+		u.first(g, r.members, "", 1)
+		slices.SortStableFunc(u.columns, func(a, b *uniqueColumn) int { return b.means - a.means })
+		u.columns = u.columns[:min(len(u.columns), maxPlaces)]
+	}
+	u.columns = slices.DeleteFunc(u.columns, func(c *uniqueColumn) bool {
+		text, ok := scalarText(jsonscan.LookupMember(r.members, c.at))
+		if !ok || !looksLikeID(text) || c.values[maphash.String(u.seed, text)] {
+			return true
+		}
+		c.values[maphash.String(u.seed, text)], c.last = true, text
+		c.records++
+		return false
+	})
+	for i, c := range u.columns {
+		if u.records == 1 {
+			same := slices.IndexFunc(u.columns[:i], func(other *uniqueColumn) bool { return other.last == c.last })
+			if same >= 0 {
+				c.sameAs = u.columns[same]
+			}
+		} else if c.sameAs != nil && c.sameAs.last != c.last {
+			c.sameAs = nil
+		}
+	}
+}
+
+// first notes the places of the first record.
+func (u *uniqueColumns) first(g *guesser, list []jsonscan.Member, path jsontext.Pointer, depth int) {
+	for _, m := range list[:min(len(list), maxNamesRead)] {
+		at := path.AppendToken(m.Name)
+		if jsonscan.FirstByte(m.Value) == '{' && depth < maxLikelyDepth {
+			u.first(g, jsonscan.Members(m.Value), at, depth+1)
+		}
+		rank := g.idRank(at)
+		if text, ok := scalarText(m.Value); ok && rank >= 0 && looksLikeID(text) {
+			u.columns = append(u.columns, &uniqueColumn{
+				candidate: candidate{at: at, example: text}, values: map[uint64]bool{}, means: rank, depth: depth,
+			})
+		}
+	}
+}
+
+// best returns the place whose name means an id most, of several the one that is least deep; empty
+// if there is none, or several are as good. Among few records, values may differ by chance.
+func (u *uniqueColumns) best() jsontext.Pointer {
+	if u.records < manyRecords {
+		return ""
+	}
+	var best *uniqueColumn
+	tie := false
+	for _, c := range u.columns {
+		if c.means == 0 || best != nil && (c.sameAs == best || best.sameAs == c) {
+			continue
+		}
+		order := -1
+		if best != nil {
+			order = cmp.Or(best.means-c.means, c.depth-best.depth)
+		}
+		if order <= 0 {
+			tie = order == 0
+		}
+		if order < 0 {
+			best = c
+		}
+	}
+	if best == nil || tie {
+		return ""
+	}
+	return best.at
+}
+
+// candidates returns the places that are least deep, since those within parts are seldom meant.
+func (u *uniqueColumns) candidates() (all []*candidate) {
+	for depth := 1; depth <= maxLikelyDepth && len(all) == 0; depth++ {
+		for _, c := range u.columns {
+			if c.depth == depth && len(all) < maxPlaces {
+				all = append(all, &c.candidate)
+			}
+		}
+	}
+	return all
+}
+
+// idRank returns how much the names of a place mean the id of a record: 3 by all their words, 2 and
+// 1 where a word is unknown and the last is one for ids or for numbers, 0 where the words do not
+// tell, and less than 0 where they mean something else.
+func (g *guesser) idRank(at jsontext.Pointer) int {
+	var n vocabulary.Name
+	var all vocabulary.Concepts
+	unknown := false
+	for name := range at.Tokens() {
+		n = g.vocabulary.Read(name)
+		all |= n.Concepts
+		unknown = unknown || n.Unknown
+	}
+	named := all & (g.id | g.number)
+	switch {
+	case all&^(g.own|g.id|g.number) != 0:
+		return -1
+	case named == 0 && !unknown:
+		return -1
+	case named == 0:
+		return 0
+	case !unknown && (named&g.id != 0 || all&g.own != 0):
+		return 3
+	case n.Last&g.id != 0:
+		return 2
+	case n.Last&g.number != 0:
+		return 1
+	}
+	return 0
+}
+
+// looksLikeID reports whether a text has a digit and nothing that an id lacks: white space, a
+// fraction, a link, a date.
+func looksLikeID(text string) bool {
+	if len(text) > 128 || !strings.ContainsAny(text, "0123456789") {
+		return false
+	}
+	if strings.ContainsAny(text, " \t\n,") || strings.Contains(text, "://") {
+		return false
+	}
+	if strings.Trim(text, "0123456789.:-/+TZ") != "" {
+		return true
+	}
+	digits := strings.FieldsFunc(text, func(c rune) bool { return c < '0' || c > '9' })
+	if len(digits) == 2 && strings.Contains(text, ".") || strings.HasPrefix(text, "-") {
+		return false // 1.5
+	}
+	if len(digits) < 3 {
+		return true
+	}
+	sizes := []int{len(digits[0]), len(digits[1]), len(digits[2])}
+	slices.Sort(sizes)
+	return sizes[1] > 2 || sizes[2] != 4 // no date
+}
