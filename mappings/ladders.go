@@ -40,30 +40,11 @@ func (m *kindMapping) labelInEnglish(label string) string {
 // englishLabel returns the English label that a label of another language translates, or else the label.
 // Both are folded.
 func englishLabel(label string) string {
-	if english, ok := englishLabels[label]; ok {
+	if english, ok := severity.english(label); ok {
 		return english
 	}
 	return label
 }
-
-// englishLabels has English labels by their translations, folded.
-var englishLabels = func() map[string]string {
-	english := map[string]string{}
-	for label, others := range map[string][]string{
-		"very low":  {"tres faible", "muy bajo", "muy baja", "sehr niedrig", "sehr gering", "molto basso", "muito baixo", "zeer laag"},
-		"low":       {"faible", "bajo", "baja", "niedrig", "gering", "basso", "baixo", "laag"},
-		"moderate":  {"modere", "moderado", "moderada", "massig", "maessig", "moderato", "matig"},
-		"medium":    {"moyen", "medio", "mittel", "gemiddeld"},
-		"high":      {"eleve", "alto", "alta", "hoch", "elevato", "elevado", "hoog"},
-		"very high": {"tres eleve", "muy alto", "muy alta", "sehr hoch", "molto alto", "molto elevato", "muito alto", "zeer hoog"},
-		"extreme":   {"extremo", "extrema", "extrem", "estremo", "extreem"}, // extrême folds to extreme
-	} {
-		for _, other := range others {
-			english[other] = label
-		}
-	}
-	return english
-}()
 
 // otherLabels are those of scales that are not among ladders.
 var otherLabels = []string{"none", "limited", "minor", "considerable", "significant", "serious", "major"}
@@ -171,9 +152,7 @@ func (x *extractor) appendLabels(labels []string) []string {
 		if !plain {
 			label = append(label[:0], vocabulary.Fold(string(label))...)
 		}
-		if english, translated := englishLabels[string(label)]; translated {
-			label = append(label[:0], english...)
-		}
+		label = append(label[:0], englishLabel(string(label))...)
 		if !isLabel[string(label)] {
 			continue
 		}

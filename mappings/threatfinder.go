@@ -14,9 +14,10 @@ import (
 // threatWords finds the threats that a text is about, by the words of threats.json that
 // have no other meaning. It is immutable.
 type threatWords struct {
-	names     []string        // sorted; a threat is an index into it
-	ambiguous map[string]bool // single words that have other meanings too
-	labels    map[string]int
+	names     []string                  // sorted; a threat is an index into it
+	ambiguous map[string]bool           // single words that have other meanings too
+	labels    map[string]int            // as appendLetters has them
+	longest   int                       // bytes of a label
 	phrases   map[string][]threatPhrase // by their first word
 	starts    [1 << 20 / 64]uint64      // a bit for the start of each first word; see startOf
 	scripts   []scriptPhrase            // in scripts other than Latin
@@ -41,9 +42,13 @@ func newThreatWords(f *threatsFile) *threatWords {
 		ambiguous: make(map[string]bool), labels: make(map[string]int), phrases: make(map[string][]threatPhrase),
 	}
 	for i, name := range t.names {
-		t.labels[string(appendLetters(nil, []byte(name)))] = i
-		for _, label := range f.Threats[name].Labels {
-			t.labels[string(appendLetters(nil, []byte(label)))] = i
+		for _, labels := range append(slices.Clip(f.Threats[name].Labels), name) {
+			for label := range strings.SplitSeq(labels, ",") {
+				for _, label := range vocabulary.Spellings(label) {
+					key := string(appendLetters(nil, []byte(label)))
+					t.labels[key], t.longest = i, max(t.longest, len(key))
+				}
+			}
 		}
 		for _, rule := range f.Threats[name].Words {
 			rule, _, _ = strings.Cut(rule, "=>")
@@ -206,14 +211,22 @@ func (t *threatWords) label(name []byte) (threat int, ok bool) {
 }
 
 // named returns the threat that an entry of a list of threats is: its label, or else the only
-// threat that it mentions, as in "Gang violence" or "Pickpocketing". An entry that says more, such as
+// threat that its words are labels of or mention, as in "Gang violence", "Trafikk og transport" or
+// "Instabilité politique". Words that are not known do not count. An entry that says more, such as
 // how likely the threat is, is none.
 func (t *threatWords) named(entry []byte) (threat int, ok bool) {
 	if threat, ok = t.label(entry); ok || !isNameOfThreat(entry) {
 		return threat, ok
 	}
 	counts := make([]int, len(t.names))
-	t.count(counts, entry, nil)
+	t.countScripts(counts, bytes.ToLower(entry))
+	for words := wordsOf(entry); len(words) > 0; {
+		of, n := t.part(words)
+		if n > 0 {
+			counts[of]++
+		}
+		words = words[max(n, 1):]
+	}
 	for i, n := range counts {
 		if n == 0 {
 			continue
@@ -226,26 +239,82 @@ func (t *threatWords) named(entry []byte) (threat int, ok bool) {
 	return threat, ok
 }
 
-// isNameOfThreat reports whether an entry of a list of threats may be the name of one: up to three
-// words, none of which denies or rates it, or says that it is about something else.
-func isNameOfThreat(entry []byte) bool {
-	const mostWords, longest = 3, 60 // bytes
-	if len(entry) > longest || bytes.ContainsAny(entry, ".:;()<>0123456789?!") {
-		return false
+// shortestEnd is the number of letters of a word that may be the end of a compound.
+const shortestEnd = 8
+
+// part returns the threat that words begin with, and how many of them are its name, or 0. The longest
+// label or phrase counts; of a compound, such as Kleinkriminalität, its end.
+func (t *threatWords) part(words []string) (threat, n int) {
+	word := appendSingular(nil, []byte(words[0]))
+	phrases, ok := t.phrases[string(word)]
+	if !ok {
+		phrases = t.phrases[string(withoutEnding(word))]
 	}
-	words := strings.Fields(vocabulary.Fold(string(entry)))
-	return len(words) <= mostWords && !slices.ContainsFunc(words, func(word string) bool {
-		return slices.Contains(notNames, word) || slices.Contains(notNames, englishLabels[word])
+	rest := []byte(strings.Join(words[1:], " "))
+	for _, phrase := range phrases {
+		if follows(rest, phrase.rest) {
+			threat, n = phrase.threat, 1+len(phrase.rest)
+			break
+		}
+	}
+	label := ""
+	for i, word := range words {
+		if label += word; len(label) > t.longest {
+			break
+		}
+		if of, ok := t.labels[label]; ok && i+1 >= n {
+			threat, n = of, i+1
+		}
+	}
+	for i := range len(words[0]) - shortestEnd {
+		if n > 0 {
+			break
+		}
+		if of, ok := t.labels[words[0][i+1:]]; ok && isASCII(words[0]) {
+			threat, n = of, 1
+		}
+	}
+	return threat, n
+}
+
+// wordsOf returns the words of a text, folded.
+func wordsOf(text []byte) []string {
+	return strings.FieldsFunc(vocabulary.Fold(string(text)), func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsMark(c)
 	})
 }
 
-// notNames are words that deny a threat or call it low, or make of it something else.
-var notNames = []string{
-	"low", "very", "minimal", "negligible", "insignificant", "limited", "guarded", "moderate",
-	"no", "not", "non", "none", "without", "little", "few", "less", "unlikely", "rare", "rarely", "decreasing", "falling", "unrated", "minor",
-	"prevention", "tips", "advice", "insurance", "safety", "training", "awareness", "museum", "history", "drains", "relief", "aid",
-	"pas", "sans", "peu", "aucun", "aucune", "sin", "poco", "ningun", "kein", "keine", "ohne", "wenig",
+// isNameOfThreat reports whether an entry of a list of threats may be the name of one: up to three
+// words beside short ones such as und, none of which denies or rates it, or says that it is about
+// something else.
+func isNameOfThreat(entry []byte) bool {
+	const mostWords, short, longest = 3, 3, 60 // words, letters, bytes
+	if len(entry) > longest || bytes.ContainsAny(entry, ".:;()<>0123456789?!") {
+		return false
+	}
+	n := 0
+	for _, word := range wordsOf(entry) {
+		if utf8.RuneCountInString(word) > short {
+			n++
+		}
+		if severity.isLow(word) || slices.ContainsFunc(notNames, func(not string) bool {
+			return word == not || len(not) >= shortestEnd && strings.HasSuffix(word, not)
+		}) {
+			return false
+		}
+	}
+	return n <= mostWords
 }
+
+// notNames are words that deny a threat or call it rare, or make of it something else.
+var notNames = strings.Fields(vocabulary.Fold(`
+	not non pas nicht niet ikke inte nie не لا 不
+	without sans sin ohne sem senza zonder uten uden utan ilman bez без بدون
+	little few less peu poco pochi poca pouco pouca wenig weinig lite lidt litet vähän mało az мало قليل
+	unlikely rare rarely rares raro rara raros raras selten zeldzaam sjelden sjælden sällsynt harvinainen rzadko nadir редко
+	decreasing falling unrated prevention tips advice insurance safety training awareness museum history drains relief aid
+	versicherung assurance seguro seguros assicurazione verzekering forsikring försäkring vakuutus ubezpieczenie sigorta страхование 保险
+`))
 
 // nextWord returns the next run of letters and what follows it, or nil. A word that is not
 // ASCII comes folded.
@@ -324,9 +393,13 @@ func withoutEnding(word []byte) []byte {
 	return stem
 }
 
-// appendLetters appends only the ASCII letters of a name, in lower case.
+// appendLetters appends only the letters of a name, folded.
 func appendLetters(dst, name []byte) []byte {
+	start := len(dst)
 	for _, c := range name {
+		if c >= utf8.RuneSelf {
+			return append(dst[:start], strings.Join(wordsOf(name), "")...)
+		}
 		if isLetter(c) {
 			dst = append(dst, c|0x20)
 		}

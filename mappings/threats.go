@@ -19,7 +19,7 @@ type threatsFile struct {
 
 // threat is one category of risk, called by its name in the field `threats`.
 type threat struct {
-	Labels []string `json:"labels"` // what a publisher's own ratings call it
+	Labels []string `json:"labels"` // what a publisher's own ratings call it, separated by commas
 	Words  []string `json:"words"`  // rules of synonyms, as Elasticsearch takes them
 }
 

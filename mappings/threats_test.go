@@ -102,7 +102,7 @@ func TestStartsOfWords(t *testing.T) {
 	}
 }
 
-// TestThreatsFile: every threat has words, and every label belongs to one threat.
+// TestThreatsFile: every threat has words, and every label belongs to one threat and is there once.
 func TestThreatsFile(t *testing.T) {
 	s := builtinSet(t)
 	seen := map[string]string{}
@@ -110,12 +110,46 @@ func TestThreatsFile(t *testing.T) {
 		if len(threat.Words) == 0 {
 			t.Errorf("%s has no words", name)
 		}
-		for _, label := range threat.Labels {
-			key := string(appendLetters(nil, []byte(label)))
-			if other, again := seen[key]; again && other != name {
-				t.Errorf("%q is a label of %s and of %s", label, name, other)
+		for _, labels := range threat.Labels {
+			for label := range strings.SplitSeq(labels, ",") {
+				key := string(appendLetters(nil, []byte(label)))
+				if other, again := seen[key]; again || key == "" {
+					t.Errorf("%q is a label of %s and of %q", label, name, other)
+				}
+				seen[key] = name
 			}
-			seen[key] = name
+		}
+	}
+}
+
+// TestNamed: a label is understood in any script and spelling, or else by those of its words that are
+// known, if they agree.
+func TestNamed(t *testing.T) {
+	words := newThreatWords(builtinSet(t).threats)
+	for threat, labels := range map[string]string{
+		"crime":           "Kriminalität|KRIMINALITAET|Kriminalitet|КРИМИНАЛЬНАЯ ОБСТАНОВКА|治安|الجريمة|Kleinkriminalität|Alltagskriminalität|Criminalité générale|General crime situation|Theft & robbery|Suç ve Hırsızlık|KRIMI|치안",
+		"unrest":          "Innere Unruhen|INNERE_UNRUHEN|troubles à l’ordre public|Demonstrations & unrest|デモ|Sosial uro|Levottomuudet ja mielenosoitukset|Massendemonstrationen",
+		"natural_hazards": "Aléa naturel|ALEA_NATUREL|Naturkatastrofer|自然災害|自然灾害|Doğal afetler|Naturgefahren in der Region",
+		"transport":       "Trafikk og transport|Routier et transports|Trafic routier|Transport et circulation|交通|Straßenverkehr|STRASSENVERKEHR|Ulaşım|Liikenne",
+		"conflict":        "Væpnet konflikt|VAEPNET_KONFLIKT|Armed conflict and war|война|Savaş",
+		"politics":        "Instabilité politique|Innenpolitische Lage|Political developments|Sytuacja polityczna",
+		"health":          "Situation sanitaire|Health situation|Gesundheit|Medizin|здоровье|Smittsomme sykdommer|感染症|Terveys",
+		"lgbt":            "personnes LGBT|LGBTQ+ travellers|HBTQ-personer|2SLGBTQI+|性的少数者",
+		"women":           "Women travellers|Frauen|女性の安全", "entry": "Einreise und Zoll|Innreise|入国|Border crossings",
+		"strikes":   "Rail strike|Streiks und Arbeitskampf|Grève générale",
+		"terrorism": "Terrorfare|TERROR|テロ|Терроризм", "weather": "Météo|Vær|天气|Unwetter", "law": "Lokale Gesetze|Lover og regler",
+		"infrastructure": "Énergie et télécoms|Versorgungslage", "kidnapping": "Entführungen|Secuestros|誘拐",
+		"": "Women's health|Kidnapping and terrorism|Kidnapping und Kriminalität|Tourist information|Travel health insurance|Reiseversicherung Gesundheit|Crime prevention tips|" +
+			"Low crime|Geringe Kriminalität|Lav kriminalitet|Keine Unruhen|犯罪なし|Holidays|Fremdenverkehr|The mayor of the town remembers crime|123|!|",
+	} {
+		for label := range strings.SplitSeq(labels, "|") {
+			got := ""
+			if i, ok := words.named([]byte(label)); ok {
+				got = words.names[i]
+			}
+			if got != threat {
+				t.Errorf("%s: got %q, want %q", label, got, threat)
+			}
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"riskdex/internal/letters"
 )
 
 //go:embed words.txt
@@ -33,7 +35,9 @@ type Vocabulary struct {
 	words    map[string]Concepts // folded
 	joining  map[string]bool     // words that join others, folded
 	within   map[string]bool     // words that name what is within a record, folded
+	endings  map[string]Concepts // words that end compounds, folded
 	concepts map[string]Concepts
+	times    Concepts
 	longest  int
 }
 
@@ -42,7 +46,10 @@ func Source() string { return words }
 
 // New returns the built-in vocabulary.
 func New() *Vocabulary {
-	v := &Vocabulary{words: map[string]Concepts{}, joining: map[string]bool{}, within: map[string]bool{}, concepts: map[string]Concepts{}}
+	v := &Vocabulary{
+		words: map[string]Concepts{}, concepts: map[string]Concepts{}, endings: map[string]Concepts{},
+		joining: map[string]bool{}, within: map[string]bool{},
+	}
 	next := Concepts(1)
 	for line := range strings.Lines(words) {
 		concept, spellings, found := strings.Cut(line, ":")
@@ -57,22 +64,27 @@ func New() *Vocabulary {
 			next <<= 1
 			v.concepts[concept] = bit
 		}
+		ending := false
 		for word := range strings.FieldsSeq(spellings) {
-			v.add(word, bit)
-			v.add(umlauts.Replace(word), bit)
-			switch concept {
-			case "+":
-				v.joining[Fold(word)] = true
-			case "=":
-				v.within[Fold(word)] = true
+			if word == "|" {
+				ending = true
+				continue
+			}
+			for _, word := range Spellings(word) {
+				v.add(word, bit)
+				if ending && len(word) >= minEnding {
+					v.endings[word] = bit
+				}
+				v.joining[word] = v.joining[word] || concept == "+"
+				v.within[word] = v.within[word] || concept == "="
 			}
 		}
 	}
+	v.times = v.Concepts("date valid")
 	return v
 }
 
 func (v *Vocabulary) add(word string, bit Concepts) {
-	word = Fold(word)
 	if _, known := v.words[word]; known {
 		return
 	}
@@ -115,7 +127,8 @@ func (v *Vocabulary) Read(name string) Name {
 	for i := 0; i < len(split); i++ {
 		word := split[i]
 		last := i == len(split)-1
-		if last && i > 0 && IsLanguage(word) {
+		asWord := len(word) > 2 && n.Concepts&v.times != 0 && v.Knows(word) // gyldig_fra, but title_fra
+		if last && i > 0 && IsLanguage(word) && !asWord {
 			n.Language = Language(word) // even if another language has it as a word: de
 			return n
 		}
@@ -246,6 +259,26 @@ func (v *Vocabulary) compound(word string, parts int) []Concepts {
 	return nil
 }
 
+const (
+	minEnding = 4 // letters of a word that tells what a compound is
+	minBefore = 3 // letters of what is before it
+)
+
+// Ending returns what a word is that is not in the vocabulary and ends with one that is, in languages
+// that put words together: Meldestufe is a level. What says nothing, as in Uhrzeitangabe, does not count.
+func (v *Vocabulary) Ending(word string) Concepts {
+	word = Fold(word)
+	for i := minBefore; i <= len(word)-minEnding; i++ {
+		if bit, known := v.endings[word[i:]]; known {
+			if bit == 0 {
+				return v.Ending(word[:i])
+			}
+			return bit
+		}
+	}
+	return 0
+}
+
 // Words splits a name at everything but letters and digits, and where capitals begin a
 // word.
 func Words(name string) []string {
@@ -279,36 +312,20 @@ func Words(name string) []string {
 	return split
 }
 
-var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ß", "ss")
+var umlauts = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ß", "ss", "ø", "oe", "å", "aa")
+
+// Spellings returns how a word may be spelled, folded: änderung as anderung and aenderung.
+func Spellings(word string) []string {
+	word = strings.ToLower(word)
+	return slices.Compact([]string{Fold(word), Fold(umlauts.Replace(word))})
+}
 
 // Fold returns a word in lower case and without diacritics.
 func Fold(word string) string {
-	b := make([]byte, 0, len(word))
-	for _, c := range strings.ToLower(word) {
-		switch {
-		case unicode.IsMark(c):
-		case c < utf8.RuneSelf:
-			b = append(b, byte(c))
-		default:
-			b = append(b, plain(c)...)
+	for i := range len(word) {
+		if word[i] >= utf8.RuneSelf {
+			return letters.Fold(word)
 		}
 	}
-	return string(b)
-}
-
-// plain returns a letter of a European language without its diacritics.
-func plain(c rune) string {
-	const with, without = "àáâãäåçèéêëìíîïñòóôõöøùúûüýÿ", "aaaaaaceeeeiiiinoooooouuuuyy"
-	if i := slices.Index([]rune(with), c); i >= 0 {
-		return without[i : i+1]
-	}
-	switch c {
-	case 'ß':
-		return "ss"
-	case 'œ':
-		return "oe"
-	case 'æ':
-		return "ae"
-	}
-	return string(c)
+	return strings.ToLower(word)
 }

@@ -38,6 +38,46 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestReadLanguages: names in more languages, as columns of databases have them.
+func TestReadLanguages(t *testing.T) {
+	v := New()
+	for concepts, names := range map[string]string{
+		"valid start": "gyldig_fra gyldigFra giltigFrån", "valid end": "gyldig_til gyldigTil", "title": "TITTEL overskrift otsikko Tytuł başlık タイトル",
+		"updated": "oppdatert Oppdatering päivitetty güncelleme 更新", "updated date": "UPD_DT sistOppdatertDato mise_à_jour 更新日時", "published date": "PUB_DT publiseringsdato Veröff_Datum VEROEFF_DT 公開日 yayım_tarihi",
+		"created date": "ERFASST_AM opprettetDato CRT_DTTM", "updated ": "AENDERUNG geändert", "published": "diffusée Diffusion julkaistu opublikowano",
+		"country": "land Land 国 ülke kraj", "country name": "CTRY_NM landnavn 国名 ÜLKE_ADI", "country code": "landkode CTRY_CD Ländercode 国コード", "airport": "lufthavn Flyplass lentoasema havalimanı",
+		"risk level": "risikonivå RISK_LVL riskitaso poziom_ryzyka リスクレベル", "summary": "ingress DESC sammendrag 概要", "city": "byen kaupunki şehir gorod 都市", "place": "sted PLATS miejsce",
+		"threat": "trussel Gefährdung uhka tehdit", "category": "CAT kategori 種別", "lat": "breddegrad", "lon": "lengdegrad 経度",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			if n := v.Read(name); n.Unknown || n.Concepts != v.Concepts(concepts) {
+				t.Errorf("%q is read as %s, unknown %v, want %s", name, v.names(n.Concepts), n.Unknown, concepts)
+			}
+		}
+	}
+	if n := v.Read("title_fra"); n.Language != "fr" {
+		t.Errorf("title_fra is read as %+v", n)
+	}
+	for _, english := range strings.Fields("fare airfare landing tilt utility frame fraction category catalog module modern mode expert effort export maximal hotel rubric by_user bystander idle kinder typhoon dilemma yearly nmap context capacity electricity") {
+		if n := v.Read(english); !n.Unknown && english != "category" {
+			t.Errorf("%q is read as %s", english, v.names(n.Concepts))
+		}
+	}
+}
+
+// TestEnding: what is put together is of the kind of its end.
+func TestEnding(t *testing.T) {
+	v := New()
+	for word, want := range map[string]string{
+		"Meldestufe": "level", "Farenivå": "level", "FARENIVAA": "level", "Uhrzeitangabe": "date", "Hälsoläge": "", "Prioritätsstufe": "level", "Ausgabedatum": "date", "Innreisedato": "date", "Zubringerflughafen": "airport",
+		"capacity": "", "keyvalue": "", "context": "", "understand": "", "posted": "", "Finland": "", "Stufe": "", "deadline": "", "targetBlank": "",
+	} {
+		if got := v.Ending(word); got != v.Concepts(want) {
+			t.Errorf("%s ends as %s, want %s", word, v.names(got), want)
+		}
+	}
+}
+
 func TestReadWithin(t *testing.T) {
 	v := New()
 	for name, want := range map[string]bool{"content": true, "FactList": true, "traductions": true, "reports": false, "items": false, "zzKopf": false} {
