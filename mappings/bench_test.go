@@ -89,7 +89,7 @@ func BenchmarkAppendDocument(b *testing.B) {
 func BenchmarkWordsOfNames(b *testing.B) {
 	off, on := builtinSet(b), builtinSet(b)
 	for _, kind := range report.Kinds() {
-		off.kinds[kind].book = nil
+		off.kinds[kind].stated.book = nil
 	}
 	for _, r := range []struct {
 		name string

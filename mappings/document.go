@@ -43,7 +43,7 @@ func (s *Set) AppendDocument(dst []byte, c report.Change) (doc []byte, unfit []s
 
 // appendDocument is AppendDocument. It records what it does in t, unless t is nil.
 func (s *Set) appendDocument(dst []byte, c report.Change, t *trace) (doc []byte, unfit []string, err error) {
-	mapping := s.kinds[c.Kind]
+	mapping := s.mapping(c.Kind)
 	switch {
 	case mapping == nil:
 		return dst, nil, errNoMapping
@@ -61,6 +61,9 @@ func (s *Set) appendDocument(dst []byte, c report.Change, t *trace) (doc []byte,
 		return dst, nil, fmt.Errorf("its body: %w", err)
 	}
 	x.mapping, x.trace, x.dst, x.unfit = mapping, t, dst, nil
+	if mapping.Inferred != nil {
+		x.tree.enrich()
+	}
 	x.document(c)
 	if t != nil && t.examine {
 		t.idle = x.idle()

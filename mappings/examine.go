@@ -58,8 +58,8 @@ func isWholeRecord(field string) bool {
 func (s *Set) OnlyHere(kind report.Kind, idle []Idle, other *Set) []Idle {
 	theirs := map[Idle]bool{}
 	note := func(name string, p pattern) { theirs[Idle{name, p.text}] = true }
-	other.kinds[kind].each(note)
-	other.kinds[kind].eachPart(func(name string, _ []pattern, p pattern) { note(name, p) })
+	other.kinds[kind].stated.each(note)
+	other.kinds[kind].stated.eachPart(func(name string, _ []pattern, p pattern) { note(name, p) })
 	return slices.DeleteFunc(slices.Clone(idle), func(i Idle) bool { return theirs[i] })
 }
 

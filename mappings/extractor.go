@@ -33,6 +33,7 @@ type extractor struct {
 	called     string       // the label of the risk level, folded, while the level is read; empty if there is none
 
 	// For values that are found by the words of their names.
+	by       *pattern // that has led to the value being converted; nil if none has
 	reader   reader
 	boxes    map[string]box
 	guesses  []guess   // sorted by field, the best first
@@ -106,7 +107,7 @@ func (x *extractor) first(name string, from []pattern, convert func(*extractor, 
 					at = x.unwrapped(at)
 				}
 				x.tried = append(x.tried, at)
-				v := x.attempt(name, at, convert)
+				v := x.attemptBy(&from[i], root, name, at, convert)
 				if v == fits {
 					x.trace.settle(mark, false)
 					return
@@ -148,6 +149,24 @@ const maxGuessedTitle = 250
 // its value.
 const maxMisfit = 64
 
+// attemptBy is attempt for a value that a pattern has led to from an object.
+func (x *extractor) attemptBy(p *pattern, from uint32, name string, at uint32, convert func(*extractor, uint32) verdict) verdict {
+	x.by = p
+	if p.lon != nil {
+		if x.inner = x.tree.find(x.inner[:0], from, p.lon.steps); len(x.inner) == 0 {
+			x.by = nil
+			return absent
+		}
+		x.lon = x.inner[0]
+	}
+	v := x.attempt(name, at, convert)
+	if v == fits {
+		x.trace.noteLongitude(x, x.lon)
+	}
+	x.lon, x.by = none, nil
+	return v
+}
+
 // attempt writes a field with the value at a node if it fits.
 func (x *extractor) attempt(name string, at uint32, convert func(*extractor, uint32) verdict) verdict {
 	start := len(x.dst)
@@ -163,6 +182,9 @@ func (x *extractor) attempt(name string, at uint32, convert func(*extractor, uin
 
 // guessed returns the values whose names suggest a field, the best first.
 func (x *extractor) guessed(f fieldID) []guess {
+	if x.mapping.told.has(f) {
+		return nil
+	}
 	start := 0
 	for start < len(x.guesses) && x.guesses[start].field < f {
 		start++

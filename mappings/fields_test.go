@@ -146,7 +146,7 @@ func TestFields(t *testing.T) {
 
 		{"location", `{"geo":{"lat":51.5,"lng":-0.1}}`, `{"lat":51.5,"lon":-0.1}`, false},
 		{"location", `{"lat":"51.5","lng":" -0.1 "}`, `{"lat":51.5,"lon":-0.1}`, false},
-		{"location", `{"latitude":0,"longitude":0}`, `{"lat":0,"lon":0}`, false},
+		{"location", `{"latitude":0,"longitude":0}`, ``, false}, // what systems write for none
 		{"location", `{"location":"51.5, -0.1"}`, `{"lat":51.5,"lon":-0.1}`, false},
 		{"location", `{"location":"-0.1,51.5","country":"GB"}`, `{"lat":51.5,"lon":-0.1}`, false},
 		{"location", `{"location":"-0.1,51.5","country":"JP"}`, `{"lat":-0.1,"lon":51.5}`, false},

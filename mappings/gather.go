@@ -477,6 +477,9 @@ func (x *extractor) unwrapped(at uint32) uint32 {
 // quotedName returns the name of a member as it stands in the record, without its quotes;
 // one with escapes is decoded.
 func (t *tree) quotedName(at uint32) []byte {
+	if t.nodes[at].added {
+		return t.named(at)
+	}
 	end := int(t.nodes[at].rawAt)
 	for t.body[end-1] != '"' {
 		end--

@@ -12,7 +12,6 @@ import (
 	"riskdex/internal/letters"
 	"riskdex/internal/vocabulary"
 	"riskdex/mappings/language"
-	"riskdex/report"
 )
 
 // indexFile is index.json: the settings and the mapping of every index.
@@ -57,20 +56,18 @@ func (f indexFile) filled(t *threatsFile) (indexFile, error) {
 
 // hash identifies what an index and its documents are made from. In the JSON files, `about`
 // and white space do not count. Everything in both words.txt and in boxes.tsv does, comments too.
-func hash(index indexFile, kind *kindMapping, countries countriesFile, threats *threatsFile, gazetteer string) (string, error) {
+func (s *Set) hashOf(kind *kindMapping, told string) (string, error) {
+	index, countries := s.index, s.countries
 	index.About, countries.About = "", ""
 	withoutAbout := *kind
 	withoutAbout.About = ""
-	data, err := json.Marshal([]any{index, withoutAbout, countries, threats.Threats, vocabulary.Source(), language.Source(), boxesFile, gazetteer}, json.Deterministic(true))
+	data, err := json.Marshal([]any{index, withoutAbout, told, countries, s.threats.Threats, vocabulary.Source(), language.Source(), boxesFile, s.gazetteer}, json.Deterministic(true))
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:8]), nil
 }
-
-// Hash identifies what the index and the documents of a kind are made from.
-func (s *Set) Hash(kind report.Kind) string { return s.hashes[kind] }
 
 // Index returns the settings of every index, as JSON, and the members of its mapping. The
 // caller must not change them.

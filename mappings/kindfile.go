@@ -16,44 +16,52 @@ import (
 type kindMapping struct {
 	About string `json:"about"`
 
+	// Inferred is what the file was made from, if the values of records have told it: it then says
+	// where each field is that it has, and nothing of the others. Its risk_levels are all values that
+	// a level has.
+	Inferred *inferredFrom `json:"inferred,omitzero"`
+
 	// Roots are where in a delivery the record may be. Every field is looked for in each
 	// root that exists, in order.
-	Roots []pattern `json:"roots"`
+	Roots []pattern `json:"roots,omitzero"`
 
 	Fields struct {
-		Code        []pattern `json:"code"`
-		Title       []pattern `json:"title"`
-		Names       []source  `json:"names"`
-		Country     []source  `json:"country"`
-		RiskLevel   []pattern `json:"risk_level"`
-		RiskLabel   []pattern `json:"risk_label"`
-		Airports    []source  `json:"airports"`
-		Location    []pattern `json:"location"`
-		Summary     []pattern `json:"summary"`
-		StartsAt    []pattern `json:"starts_at"`
-		EndsAt      []pattern `json:"ends_at"`
-		PublishedAt []pattern `json:"published_at"`
-		UpdatedAt   []pattern `json:"updated_at"`
-	} `json:"fields"`
+		Code        []pattern `json:"code,omitzero"`
+		Title       []pattern `json:"title,omitzero"`
+		Names       []source  `json:"names,omitzero"`
+		Country     []source  `json:"country,omitzero"`
+		RiskLevel   []pattern `json:"risk_level,omitzero"`
+		RiskLabel   []pattern `json:"risk_label,omitzero"`
+		Airports    []source  `json:"airports,omitzero"`
+		Location    []pattern `json:"location,omitzero"`
+		Summary     []pattern `json:"summary,omitzero"`
+		StartsAt    []pattern `json:"starts_at,omitzero"`
+		EndsAt      []pattern `json:"ends_at,omitzero"`
+		PublishedAt []pattern `json:"published_at,omitzero"`
+		UpdatedAt   []pattern `json:"updated_at,omitzero"`
+	} `json:"fields,omitzero"`
 
 	// Each finds the places; the other pointers start at a place.
 	Places struct {
-		Each     []pattern `json:"each"`
-		Name     []pattern `json:"name"`
-		Code     []pattern `json:"code"`
-		Location []pattern `json:"location"`
-	} `json:"places"`
+		Each     []pattern `json:"each,omitzero"`
+		Name     []pattern `json:"name,omitzero"`
+		Code     []pattern `json:"code,omitzero"`
+		Location []pattern `json:"location,omitzero"`
+	} `json:"places,omitzero"`
 
 	// Each finds the threats that a record itself names or rates; the other pointers start
 	// at what it finds. If an object has no name, its members may be named after threats.
 	Threats struct {
-		Each  []pattern `json:"each"`
-		Name  []pattern `json:"name"`
-		Level []pattern `json:"level"`
-	} `json:"threats"`
+		Each  []pattern `json:"each,omitzero"`
+		Name  []pattern `json:"name,omitzero"`
+		Level []pattern `json:"level,omitzero"`
+	} `json:"threats,omitzero"`
+
+	// Rated is where an inferred file has the threats, in place of Threats.
+	Rated []ratedColumn `json:"rated,omitzero"`
 
 	// RiskLevels maps labels, in lower case, to levels.
-	RiskLevels map[string]int `json:"risk_levels"`
+	RiskLevels map[string]int `json:"risk_levels,omitzero"`
 
 	// RiskScale is how the publisher counts levels, if not from 1 to 5.
 	RiskScale riskScale `json:"risk_scale,omitzero"`
@@ -63,11 +71,95 @@ type kindMapping struct {
 	ReadNames *bool `json:"read_names,omitzero"`
 
 	// NotText are names of members whose strings are never part of `text`.
-	NotText []string `json:"not_text"`
+	NotText []string `json:"not_text,omitzero"`
+
+	told    fieldBits      // fields that are read by patterns alone
+	levelOf map[string]int // what the values of risk_level mean, folded; nil unless they were inferred
+	rated   []ratedColumn  // in place of Threats
 
 	levels  map[string]int  // RiskLevels, folded
 	notText map[string]bool // folded
 	book    *phrasebook     // fields that the words of names may mean; nil if names are not read
+}
+
+// inferredFrom says what a mapping was inferred from.
+type inferredFrom struct {
+	Records int `json:"records"`
+}
+
+// lists returns where m says that the fields are which can be in one of several places.
+func (m *kindMapping) lists() []listOf {
+	return []listOf{
+		{codeField, &m.Fields.Code, nil}, {titleField, &m.Fields.Title, nil}, {riskLevelField, &m.Fields.RiskLevel, nil},
+		{riskLabelField, &m.Fields.RiskLabel, nil}, {locationField, &m.Fields.Location, nil}, {summaryField, &m.Fields.Summary, nil},
+		{startsField, &m.Fields.StartsAt, nil}, {endsField, &m.Fields.EndsAt, nil}, {publishedField, &m.Fields.PublishedAt, nil},
+		{updatedField, &m.Fields.UpdatedAt, nil}, {namesField, nil, &m.Fields.Names}, {countryField, nil, &m.Fields.Country},
+		{airportsField, nil, &m.Fields.Airports},
+	}
+}
+
+// listOf is where a field may be, in one of two forms.
+type listOf struct {
+	field   fieldID
+	plain   *[]pattern
+	several *[]source
+}
+
+// differsFrom returns the fields about which m says something else than other.
+func (m *kindMapping) differsFrom(other *kindMapping) (fields fieldBits) {
+	differ := func(a, b any) bool {
+		one, err := json.Marshal(a, json.Deterministic(true))
+		two, err2 := json.Marshal(b, json.Deterministic(true))
+		return err != nil || err2 != nil || string(one) != string(two)
+	}
+	theirs := other.lists()
+	for i, l := range m.lists() {
+		if differ(l.plain, theirs[i].plain) || differ(l.several, theirs[i].several) {
+			fields.add(l.field)
+		}
+	}
+	if differ(m.RiskLevels, other.RiskLevels) || differ(m.RiskScale, other.RiskScale) {
+		fields.add(riskLevelField)
+	}
+	if differ(m.Places, other.Places) {
+		fields.add(placesField)
+	}
+	if differ(m.Threats, other.Threats) || differ(m.Rated, other.Rated) {
+		fields.add(threatsField)
+	}
+	return fields
+}
+
+// over returns what m says, and what base says of the rest, and of the fields in keep.
+func (m *kindMapping) over(base *kindMapping, keep fieldBits) *kindMapping {
+	all := *base
+	all.Inferred = m.Inferred
+	tell := func(f fieldID) bool {
+		if keep.has(f) {
+			return false
+		}
+		all.told.add(f)
+		return true
+	}
+	to := all.lists()
+	for i, l := range m.lists() {
+		switch {
+		case l.plain != nil && *l.plain != nil && tell(l.field):
+			*to[i].plain = *l.plain
+		case l.several != nil && *l.several != nil && tell(l.field):
+			*to[i].several = *l.several
+		}
+	}
+	if m.Fields.RiskLevel != nil && tell(riskLevelField) {
+		all.levelOf = m.RiskLevels
+	}
+	if m.Places.Each != nil && tell(placesField) {
+		all.Places = m.Places
+	}
+	if m.Rated != nil && tell(threatsField) {
+		all.Rated = m.Rated
+	}
+	return &all
 }
 
 // source is where the values of a list are: a pattern, and the characters that separate
@@ -109,7 +201,7 @@ func parseKind(data []byte) (*kindMapping, error) {
 		return nil, err
 	}
 	var wrong Mistakes
-	if len(m.Roots) == 0 {
+	if len(m.Roots) == 0 && m.Inferred == nil {
 		wrong.add(data, "/roots", `"roots" is empty: "" is the record itself`)
 	}
 	for _, label := range slices.Sorted(maps.Keys(m.RiskLevels)) {

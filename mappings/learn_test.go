@@ -6,16 +6,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"riskdex/report"
 )
 
 func TestLearn(t *testing.T) {
 	s := builtinSet(t)
 	records := [][]byte{
-		[]byte(`{"CityName":{"en":"London","fr":"Londres"},"pays":"GB","riskRating":7,"GeoLat":51.5,"GeoLng":-0.1,"hospitals":[{"name":"Guy","lat":51.5,"lng":0}],"LastModifiedUtc":"yesterday"}`),
-		[]byte(`{"CityName":{"en":"Paris"},"pays":"FR","riskRating":0,"GeoLat":48.8,"GeoLng":2.3,"attributes":[{"label":"City","value":"x"},{"label":"y","value":"z"}]}`),
+		[]byte(`{"CityName":{"en":"London","fr":"Londres"},"pays":"GB","riskRating":7,"yy":51.5,"zz":-0.1,"hospitals":[{"name":"Guy","lat":51.5,"lng":0.1}],"LastModifiedUtc":"yesterday"}`),
+		[]byte(`{"CityName":{"en":"Paris"},"pays":"FR","riskRating":0,"yy":48.8,"zz":2.3,"LastModifiedUtc":"today"}`),
+		[]byte(`{"CityName":{"en":"Lagos"},"pays":"NG","riskRating":9,"yy":6.5,"zz":3.4,"LastModifiedUtc":"today"}`),
+		[]byte(`{"CityName":{"en":"Tokyo"},"pays":"JP","riskRating":3,"yy":35.7,"zz":139.7,"LastModifiedUtc":"today"}`),
+		[]byte(`{"CityName":{"en":"Lima"},"pays":"PE","riskRating":5,"yy":-12.1,"zz":-77.1,"LastModifiedUtc":"today"}`),
 	}
 	l, err := s.Learn(report.Cities, records)
 	if err != nil {
@@ -23,35 +24,32 @@ func TestLearn(t *testing.T) {
 	}
 	var got []string
 	for _, f := range l.Fields {
-		got = append(got, fmt.Sprintf("%s %s %d/%d misfits %d file %v", f.Field, f.Pointer, f.Records, f.Distinct, f.Misfits, f.InFile))
+		got = append(got, fmt.Sprintf("%s %s %d/%d misfits %d by name %v", f.Field, f.Pointer, f.Records, f.Distinct, f.Misfits, f.ByName))
 	}
 	want := []string{
-		"title /CityName 2/2 misfits 0 file true", "names /CityName 1/1 misfits 0 file true", "country /pays 2/2 misfits 0 file true",
-		"risk_level /riskRating 0/0 misfits 2 file false", "places.name /hospitals/*/name 1/1 misfits 0 file true",
-		"places.location /hospitals/* 1/1 misfits 0 file true", "location /GeoLat 2/2 misfits 0 file false", "updated_at /LastModifiedUtc 0/0 misfits 1 file false",
+		"title /CityName 5/5 misfits 0 by name false", "country /pays 5/5 misfits 0 by name false",
+		"risk_level /riskRating 5/5 misfits 0 by name false", "places.name /hospitals/*/name 1/1 misfits 0 by name false",
+		"places.location /hospitals/*/lat 1/1 misfits 0 by name false", "location /yy 5/5 misfits 0 by name false",
+		"updated_at /LastModifiedUtc 0/0 misfits 5 by name false",
 	}
-	if !slices.Equal(got, want) || l.Levels.Scale != "0-10" {
-		t.Errorf("learnt %s\nwant %s\nlevels %+v", strings.Join(got, "\n"), strings.Join(want, "\n"), l.Levels)
+	for _, line := range want {
+		if !slices.Contains(got, line) {
+			t.Errorf("not learnt: %s", line)
+		}
 	}
-	file, err := s.File(l)
+	if t.Failed() {
+		t.Logf("learnt\n%s", strings.Join(got, "\n"))
+	}
+	taught, err := LoadWith("cities.json", l.File)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("the proposal has mistakes: %v\n%s", err, l.File)
 	}
-	taught, err := LoadWith("cities.json", file)
-	if err != nil {
-		t.Fatalf("the proposal has mistakes: %v\n%s", err, file)
-	}
-	for name, want := range map[string]string{"title": `"London"`, "names": `["Londres"]`, "country": `"GB"`, "risk_level": `4`, "location": `{"lat":51.5,"lon":-0.1}`, "places": `[{"name":"Guy","location":{"lat":51.5,"lon":0}}]`} {
+	for name, want := range map[string]string{"title": `"London"`, "names": `["Londres"]`, "country": `"GB"`, "risk_level": `4`, "location": `{"lat":51.5,"lon":-0.1}`, "places": `[{"name":"Guy","location":{"lat":51.5,"lon":0.1}}]`} {
 		if got, _ := field(t, taught, name, string(records[0])); got != want {
 			t.Errorf("with the proposal %s is %s, want %s", name, got, want)
 		}
 	}
-	if !taught.kinds[report.Cities].Fields.Country[0].at.equal("/pays") {
-		t.Errorf("the proposal has no pointer to the country:\n%s", file)
-	}
 }
-
-func (p pattern) equal(text jsontext.Pointer) bool { return p.text == text }
 
 // FuzzLearn: whatever is learnt, the proposal is a mapping file without mistakes.
 func FuzzLearn(f *testing.F) {
@@ -65,12 +63,8 @@ func FuzzLearn(f *testing.F) {
 		if err != nil {
 			return
 		}
-		file, err := s.File(l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := parseKind(file); err != nil { // not LoadWith, which reads all other files too
-			t.Fatalf("%v\n%s", err, file)
+		if _, err := parseKind(l.File); err != nil { // not LoadWith, which reads all other files too
+			t.Fatalf("%v\n%s", err, l.File)
 		}
 	})
 }
@@ -165,52 +159,6 @@ func TestProseIsNoTitle(t *testing.T) {
 		doc, _, err := s.AppendDocument(nil, change(report.Advisories, "1", body))
 		if err != nil || want == "" && strings.Contains(string(doc), `"title"`) || !strings.Contains(string(doc), want) {
 			t.Errorf("the document of %s is %s, %v", body, doc, err)
-		}
-	}
-}
-
-// TestLearnLabels: a scale is learnt from labels only if there is one for each of five levels.
-func TestLearnLabels(t *testing.T) {
-	s := builtinSet(t)
-	for _, c := range []struct {
-		labels, ladder string
-		assumed        bool
-		low            string // the level of low by the proposal
-	}{
-		{"High,Low,Minimal,Extreme,Moderate", "minimal,low,moderate,high,extreme", false, "2"},
-		{"Insignificant,Low Risk,Medium,High,Extreme", "insignificant,low,medium,high,extreme", false, "2"},
-		{"Very low,Low,Medium,High,Very high", "very low,low,medium,high,very high", false, "2"},
-		{"Low,Guarded,Elevated,High,Severe", "low,guarded,elevated,high,severe", false, "1"},
-		{"Low,Moderate,Medium,High,Extreme", "", false, "1"},
-		{"Minimal,Low,Moderate,High", "", true, "1"},
-		{"Minimal,Low,Moderate,High,Extreme,Dire", "", true, "1"},
-		{"Extrême,Faible,Élevé,Modéré,Très élevé", "faible,modere,eleve,tres eleve,extreme", false, "1"},
-		{"Bajo,Moderado,Medio,Alto,Extremo", "", false, "1"},
-		{"Niedrig,Mittel,Hoch", "", true, "1"},
-		{"Low,Medium,High", "", true, "1"},
-		{"Extreme", "", false, "1"},
-	} {
-		var records [][]byte
-		for label := range strings.SplitSeq(c.labels, ",") {
-			records = append(records, fmt.Appendf(nil, `{"risk_level":%q}`, label))
-		}
-		l, err := s.Learn(report.Cities, records)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Join(l.Levels.Ladder, ","); got != c.ladder || l.Levels.Assumed != c.assumed {
-			t.Errorf("of %s the scale is %q, assumed %v, want %q, %v", c.labels, got, l.Levels.Assumed, c.ladder, c.assumed)
-		}
-		file, err := s.File(l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		taught, err := LoadWith("cities.json", file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, _ := field(t, taught, "risk_level", `{"risk_level":"Low"}`); got != c.low {
-			t.Errorf("as learnt from %s, low is %s, want %s", c.labels, got, c.low)
 		}
 	}
 }

@@ -1,27 +1,50 @@
 package mappings
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"strconv"
+	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // pattern says where in a record a value is: a JSON pointer (RFC 6901) in which `*` stands
-// for every element of an array. Member names match regardless of case, `_` and `-`, so
+// for every element of an array, `{*}` for every member of an object, and [label=Country] for the elements
+// of an array whose member label is Country. Member names match regardless of case, `_` and `-`, so
 // /risk_level finds riskLevel too. The empty pattern is the record itself.
 type pattern struct {
 	text  jsontext.Pointer
 	steps []step
+	order dateOrder // of day and month in the dates that it leads to
+
+	lon   *pattern // of a position whose latitude it leads to; nil if the value is all of the position
+	pairs pairOrder
 }
+
+// pairOrder is the order of the numbers of a position.
+type pairOrder uint8
+
+const (
+	byValue pairOrder = iota // the value tells
+	latFirst
+	lonFirst
+)
 
 type step struct {
 	name  string // folded
 	every bool   // `*`
+	all   bool   // `{*}`: every member of an object whose names are data
 	index int    // of an element if the name is a number; else -1
+	label string // with name: the elements whose member name has this text
 }
 
 var errPattern = errors.New(`a pointer is "" or starts with "/"; "~" is written ~0 and "/" in a name ~1`)
+
+// members stands for every member of an object.
+const members = "{*}"
 
 func parsePattern(text jsontext.Pointer) (pattern, error) {
 	if !text.IsValid() {
@@ -33,6 +56,15 @@ func parsePattern(text jsontext.Pointer) (pattern, error) {
 			p.steps = append(p.steps, step{every: true, index: -1})
 			continue
 		}
+		if name == members {
+			p.steps = append(p.steps, step{all: true, index: -1})
+			continue
+		}
+		if inside, ok := strings.CutPrefix(name, "["); ok && strings.HasSuffix(name, "]") {
+			member, label, _ := strings.Cut(strings.TrimSuffix(inside, "]"), "=")
+			p.steps = append(p.steps, step{name: string(appendFolded(nil, []byte(member))), label: label, index: -1})
+			continue
+		}
 		index := -1
 		if n, err := strconv.ParseUint(name, 10, 31); err == nil && (name == "0" || name[0] != '0') {
 			index = int(n)
@@ -42,8 +74,45 @@ func parsePattern(text jsontext.Pointer) (pattern, error) {
 	return p, nil
 }
 
-// UnmarshalJSONFrom reads a pattern from a string of a mapping file.
+// patternFile is a pattern that says more than where a value is.
+type patternFile struct {
+	At    jsontext.Pointer `json:"at,omitzero"`
+	Order string           `json:"order,omitzero"` // "day,month", "month,day", "lat,lon" or "lon,lat"
+	Lat   jsontext.Pointer `json:"lat,omitzero"`
+	Lon   jsontext.Pointer `json:"lon,omitzero"`
+}
+
+// UnmarshalJSONFrom reads "/published", {"at": "/published", "order": "day,month"}, or the two places of a
+// position, {"lat": "/y", "lon": "/x"}.
 func (p *pattern) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() == '{' {
+		var f patternFile
+		err := json.UnmarshalDecode(d, &f)
+		if err != nil {
+			return err
+		}
+		if *p, err = parsePattern(cmp.Or(f.At, f.Lat)); err != nil {
+			return err
+		}
+		switch f.Order {
+		case "":
+		case "day,month":
+			p.order = dayFirst
+		case "month,day":
+			p.order = monthFirst
+		case "lat,lon":
+			p.pairs = latFirst
+		case "lon,lat":
+			p.pairs = lonFirst
+		default:
+			return errOrder
+		}
+		if f.Lon != "" {
+			p.lon = new(pattern)
+			*p.lon, err = parsePattern(f.Lon)
+		}
+		return err
+	}
 	token, err := d.ReadToken()
 	if err != nil {
 		return err
@@ -55,9 +124,22 @@ func (p *pattern) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
+var errOrder = errors.New(`"order" is "day,month", "month,day", "lat,lon" or "lon,lat"`)
+
 // MarshalJSONTo writes the pattern as it was read.
 func (p pattern) MarshalJSONTo(e *jsontext.Encoder) error {
-	return e.WriteToken(jsontext.String(string(p.text)))
+	f := patternFile{At: p.text}
+	switch {
+	case p.lon != nil:
+		f = patternFile{Lat: p.text, Lon: p.lon.text}
+	case p.order > untold:
+		f.Order = map[dateOrder]string{dayFirst: "day,month", monthFirst: "month,day"}[p.order]
+	case p.pairs != byValue:
+		f.Order = map[pairOrder]string{latFirst: "lat,lon", lonFirst: "lon,lat"}[p.pairs]
+	default:
+		return e.WriteToken(jsontext.String(string(p.text)))
+	}
+	return json.MarshalEncode(e, f)
 }
 
 // find appends to dst the values that steps lead to, in document order. There are no more
@@ -77,11 +159,19 @@ func (t *tree) find(dst []uint32, from uint32, steps []step) []uint32 {
 		}
 		return t.find(dst, at, steps[1:])
 	}
+	if steps[0].label != "" {
+		for at := parent.first; at != none && parent.kind == '['; at = t.nodes[at].next {
+			if of := t.member(at, steps[0].name); of != none && t.nodes[of].kind == '"' && string(bytes.TrimSpace(t.text(of))) == steps[0].label {
+				dst = t.find(dst, at, steps[1:])
+			}
+		}
+		return dst
+	}
 	if steps[0].every != (parent.kind == '[') || parent.kind != '[' && parent.kind != '{' {
 		return dst
 	}
 	for at := parent.first; at != none; at = t.nodes[at].next {
-		if steps[0].every || string(t.named(at)) == steps[0].name {
+		if steps[0].every || steps[0].all || string(t.named(at)) == steps[0].name {
 			dst = t.find(dst, at, steps[1:])
 		}
 	}

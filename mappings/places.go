@@ -165,7 +165,19 @@ func (x *extractor) part(place uint32, name string, from []pattern, convert func
 			start := len(x.dst)
 			x.member(strings.TrimPrefix(name, "places."))
 			value := len(x.dst)
+			x.by = &from[i]
+			if from[i].lon != nil {
+				x.lon = none
+				for _, lon := range x.tree.find(nil, place, from[i].lon.steps) {
+					x.lon = lon
+				}
+				if x.lon == none {
+					x.dst = x.dst[:start]
+					continue
+				}
+			}
 			v := convert(x, at)
+			x.lon, x.by = none, nil
 			if v != container {
 				x.trace.note(x, name, at, v, value)
 			}

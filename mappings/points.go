@@ -146,6 +146,12 @@ func (x *extractor) degrees(lat, lon uint32) (point, verdict) {
 		return point{}, absent
 	}
 	p, ok := parsePoint(latText, lonText)
+	if !ok {
+		var a, b bool
+		p.lat, a = degreesOf(string(latText))
+		p.lon, b = degreesOf(string(lonText))
+		ok = a && b
+	}
 	if latIs != fits || lonIs != fits || !ok {
 		return point{}, unfit
 	}

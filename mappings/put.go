@@ -3,6 +3,8 @@ package mappings
 import (
 	"strconv"
 	"time"
+
+	"riskdex/internal/vocabulary"
 )
 
 // put writes a scalar as a string.
@@ -32,6 +34,14 @@ func (x *extractor) putRiskLevel(at uint32) verdict {
 	if v != fits {
 		return v
 	}
+	if x.mapping.levelOf != nil {
+		level, ok := x.mapping.levelOf[vocabulary.Fold(string(s))]
+		if !ok {
+			return unfit
+		}
+		x.dst = strconv.AppendInt(x.dst, int64(level), 10)
+		return fits
+	}
 	level, v := x.countedLevel(at, s, x.guessing)
 	if v == fits {
 		x.dst = strconv.AppendInt(x.dst, int64(level), 10)
@@ -50,6 +60,14 @@ func (x *extractor) time(at uint32, wholeDayAdds time.Duration) verdict {
 		return v
 	}
 	t, wholeDay, ok := parseDate(s)
+	if x.by != nil && x.by.order > untold {
+		if t, ok = dateOf(string(s), x.by.order); ok {
+			wholeDay = t.Truncate(24 * time.Hour).Equal(t)
+		}
+	}
+	if ok && !isUsual(t) {
+		return absent // what systems write for none
+	}
 	if !ok {
 		t, ok = x.dateInOrder(s)
 		wholeDay = ok
@@ -69,12 +87,45 @@ func (x *extractor) putPoint(at uint32) verdict {
 	var v verdict
 	if x.lon != none {
 		p, v = x.degrees(at, x.lon)
+	} else if x.by != nil && x.by.pairs != byValue {
+		p, v = x.pairAt(at, x.by.pairs)
 	} else {
 		p, v = x.point(at)
+	}
+	if v == fits && p == (point{}) {
+		return absent // what systems write for none
 	}
 	if v == fits {
 		x.subject.at = p // that of a place in the report until location is written
 		x.dst = appendPoint(x.dst, p)
 	}
 	return v
+}
+
+// pairAt reads two numbers, in a text or a list, in an order that is known.
+func (x *extractor) pairAt(at uint32, order pairOrder) (point, verdict) {
+	var first, second float64
+	var ok bool
+	switch x.tree.nodes[at].kind {
+	case '"':
+		first, second, ok = twoIn(string(x.tree.text(at)))
+	case '[':
+		a := x.tree.nodes[at].first
+		if a == none || x.tree.nodes[a].next == none {
+			return point{}, absent
+		}
+		var p point
+		p, ok = parsePoint(x.tree.raw(a), x.tree.raw(x.tree.nodes[a].next))
+		first, second = p.lat, p.lon
+	default:
+		return point{}, absent
+	}
+	if !ok {
+		return point{}, unfit
+	}
+	p := point{first, second}
+	if order == lonFirst {
+		p = point{second, first}
+	}
+	return p, p.verdict()
 }

@@ -19,13 +19,13 @@ var builtin embed.FS
 // fields come from; how an index is made; how it is searched. It is immutable and safe for
 // concurrent use.
 type Set struct {
-	kinds      map[report.Kind]*kindMapping
+	kinds      map[report.Kind]*reading
 	index      indexFile
 	search     queryFile
 	complete   queryFile
 	countries  countriesFile
 	threats    *threatsFile
-	hashes     map[report.Kind]string
+	gazetteer  string
 	extractors sync.Pool // of *extractor
 }
 
@@ -43,10 +43,11 @@ func Load(folder fs.FS) (*Set, error) { return LoadKnowing(folder, Gazetteer{}) 
 // cities.json. If any of them is wrong, the error is [Mistakes] with everything that is
 // wrong in them. An operator's gazetteer is read at once as well.
 func LoadKnowing(folder fs.FS, from Gazetteer) (*Set, error) {
-	s := &Set{kinds: make(map[report.Kind]*kindMapping), hashes: make(map[report.Kind]string)}
+	s := &Set{kinds: make(map[report.Kind]*reading)}
+	kinds := make(map[report.Kind]*kindMapping)
 	var wrong Mistakes
 	for _, kind := range report.Kinds() {
-		s.kinds[kind] = read(folder, string(kind)+".json", parseKind, &wrong)
+		kinds[kind] = read(folder, string(kind)+".json", parseKind, &wrong)
 	}
 	s.index = read(folder, "index.json", parseIndex, &wrong)
 	s.search = read(folder, "search.json", parseQuery, &wrong)
@@ -71,9 +72,21 @@ func LoadKnowing(folder fs.FS, from Gazetteer) (*Set, error) {
 	detector := language.New()
 	words, boxes := vocabulary.New(), parseBoxes(boxesFile)
 	for _, kind := range report.Kinds() {
-		if read := s.kinds[kind].ReadNames; read == nil || *read {
-			s.kinds[kind].book = newPhrasebook(words, kind)
+		m := kinds[kind]
+		byName := m.ReadNames == nil || *m.ReadNames
+		base, err := builtinKind(kind)
+		if err != nil {
+			return nil, err
 		}
+		keep := m.differsFrom(base)
+		if m.Inferred != nil {
+			m = m.over(base, 0)
+			keep = m.told
+		}
+		if byName {
+			m.book = newPhrasebook(words, kind)
+		}
+		s.kinds[kind] = &reading{stated: m, keep: keep, byName: byName}
 	}
 	s.extractors.New = func() any {
 		return &extractor{
@@ -81,13 +94,23 @@ func LoadKnowing(folder fs.FS, from Gazetteer) (*Set, error) {
 			textLanguages: languages, detector: detector, sizes: make(map[string]int), speech: make(map[uint32]spoken),
 		}
 	}
-	s.kinds[report.Probe] = new(kindMapping)
+	s.gazetteer = gazetteer
+	s.kinds[report.Probe] = &reading{stated: new(kindMapping)}
 	for _, kind := range report.AllKinds() {
-		if s.hashes[kind], err = hash(s.index, s.kinds[kind], s.countries, s.threats, gazetteer); err != nil {
-			return nil, fmt.Errorf("computing the hash of the mapping of %s: %w", kind, err)
+		if err := s.use(kind, s.kinds[kind], nil, ""); err != nil {
+			return nil, err
 		}
 	}
 	return s, nil
+}
+
+// builtinKind returns the mapping of a kind that is part of the program.
+func builtinKind(kind report.Kind) (*kindMapping, error) {
+	data, err := fs.ReadFile(builtin, string(kind)+".json")
+	if err != nil {
+		return nil, err
+	}
+	return parseKind(data)
 }
 
 // read reads one file. If anything is wrong with it, read adds that to wrong, and its

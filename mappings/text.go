@@ -17,6 +17,9 @@ func (x *extractor) text() {
 	cut := x.tree.truncated
 	for at := range x.tree.nodes {
 		n := &x.tree.nodes[at]
+		if n.added {
+			break // what comes now is there already
+		}
 		switch n.kind {
 		case '{':
 			x.hideType(uint32(at))

@@ -22,14 +22,11 @@ const (
 // span is where a member is in the document; empty if it is not there.
 type span struct{ start, end int }
 
-// atLeastRated are words of ratings that are the third of five levels or a higher one, whatever
-// the scale.
-var atLeastRated = []string{"substantial", "considerable", "significant", "serious", "major"}
-
-// ratedLevel returns the level of the rating of a threat, or rated for words that mean at least that.
+// ratedLevel returns the level of the rating of a threat, or rated for words that are the third of five
+// levels or a higher one, whatever the scale.
 func (x *extractor) ratedLevel(at uint32, s []byte, guessed bool) (int, verdict) {
 	level, v := x.countedLevel(at, s, guessed)
-	if v == unfit && len(s) <= maxLevel && slices.Contains(atLeastRated, vocabulary.Fold(string(s))) {
+	if v == unfit && len(s) <= maxLevel && severity.atLeast(vocabulary.Fold(string(s)), "considerable") {
 		return rated, fits
 	}
 	return level, v
@@ -85,6 +82,9 @@ func (x *extractor) unratedInTitle(title span, word []byte) {
 // ownThreats counts the threats that the record itself names, and reports whether there are
 // any.
 func (x *extractor) ownThreats() (any bool) {
+	if x.mapping.Rated != nil {
+		return x.ratedThreats()
+	}
 	from := &x.mapping.Threats
 	for _, root := range x.roots {
 		for i := range from.Each {
@@ -303,4 +303,64 @@ func (x *extractor) rate(threat int, at uint32, bare bool) {
 		x.counts[threat]++
 	}
 	x.ratings[threat], x.lists = x.ratings[threat] || best > 0, x.lists || !stated
+}
+
+// ratedThreats counts the threats that the columns of the mapping name or rate, and reports whether
+// there are any.
+func (x *extractor) ratedThreats() (any bool) {
+	level := func(r *ratedColumn, at uint32) (int, bool) {
+		s, v := x.scalar(at)
+		if v != fits {
+			return 0, false
+		}
+		n, ok := r.Levels[vocabulary.Fold(string(s))]
+		return n, ok
+	}
+	count := func(threat, level int) {
+		any = true
+		if level == 0 || level >= rated {
+			x.counts[threat]++
+		}
+		x.ratings[threat], x.lists = x.ratings[threat] || level > 0, x.lists || level == 0
+	}
+	named := func(at uint32, level int) {
+		s, v := x.scalar(at)
+		if v != fits {
+			return
+		}
+		for part := range strings.FieldsFuncSeq(string(s), func(c rune) bool { return strings.ContainsRune(",;|", c) }) {
+			if threat, ok := x.threatWords.named([]byte(strings.TrimSpace(part))); ok {
+				count(threat, level)
+			}
+		}
+	}
+	for i := range x.mapping.Rated {
+		r := &x.mapping.Rated[i]
+		switch {
+		case r.Threat != "":
+			threat := slices.Index(x.threatWords.names, r.Threat)
+			for _, at := range x.tree.find(nil, 0, r.At.steps) {
+				if n, ok := level(r, at); ok && threat >= 0 {
+					count(threat, n)
+				}
+			}
+		case r.Each != nil && r.Level != nil:
+			for _, entry := range x.tree.find(nil, 0, r.Each.steps) {
+				n := 0
+				for _, at := range x.tree.find(nil, entry, r.Level.steps) {
+					n, _ = level(r, at)
+				}
+				for _, at := range x.tree.find(nil, entry, r.At.steps) {
+					if n > 0 { // a rating that is not understood says nothing
+						named(at, n)
+					}
+				}
+			}
+		default:
+			for _, at := range x.tree.find(nil, 0, r.At.steps) {
+				named(at, 0)
+			}
+		}
+	}
+	return any
 }

@@ -34,6 +34,7 @@ type node struct {
 	kind            jsontext.Kind
 	element         bool // of an array
 	used            bool // its value went to a field and is not text
+	added           bool // by enrich; it shows another node
 }
 
 // tree is a record, parsed once. Its memory is reused for the next record.

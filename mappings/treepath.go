@@ -27,6 +27,9 @@ func (t *tree) pointer(at uint32) jsontext.Pointer {
 // originalName returns the name of a member as the record spells it. It is the string
 // before the value.
 func (t *tree) originalName(at uint32) string {
+	if t.nodes[at].added {
+		return string(t.named(at))
+	}
 	quoted := bytes.TrimRight(t.body[:t.nodes[at].rawAt], " \t\r\n:")
 	start := len(quoted) - 1
 	for start--; quoted[start] != '"' || quoted[start-1] == '\\'; start-- {

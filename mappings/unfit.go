@@ -5,7 +5,7 @@ import "riskdex/report"
 // Unfit returns the fields that AppendDocument may report for a record of kind, in the
 // order of the document: those with a pattern in the mapping file, `text` and `source`.
 func (s *Set) Unfit(kind report.Kind) []string {
-	m := s.kinds[kind]
+	m := s.mapping(kind)
 	if m == nil {
 		return nil
 	}

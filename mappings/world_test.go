@@ -21,7 +21,7 @@ func TestGazetteerIsPartOfTheMapping(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hash := s.hashes[report.Cities]
+		hash := s.Hash(report.Cities)
 		if other := hashes[hash]; other != "" {
 			t.Errorf("%s and %s have one hash", what, other)
 		}

@@ -126,6 +126,25 @@ func called(names iter.Seq[string], folded string) bool {
 	return false
 }
 
+// Kilometres returns how far a city is from a point.
+func (c *City) Kilometres(lat, lon float64) float64 { return c.kilometres(lat, lon) }
+
+// CitiesCalled yields the cities that have a name, which is folded.
+func (g *Gazetteer) CitiesCalled(folded string) iter.Seq[*City] {
+	return func(yield func(*City) bool) {
+		for row := range g.cityNames.rows(hashOf(folded)) {
+			if c := &g.cities[row]; c.called(folded) && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// Lat and Lon return where a city is, in degrees.
+func (c *City) Lat() float64 { return c.lat }
+
+func (c *City) Lon() float64 { return c.lon }
+
 // kilometres returns how far a city is from a point.
 func (c *City) kilometres(lat, lon float64) float64 {
 	const radius, degree = 6371, math.Pi / 180

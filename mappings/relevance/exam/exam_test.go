@@ -100,7 +100,11 @@ func (w *world) changes(t *testing.T, taught bool) []batch {
 		if found != len(facts) {
 			t.Errorf("%s: %d of %d records have come in under their ids", v.name, found, len(facts))
 		}
-		batches = append(batches, batch{v.set(t, taught), live})
+		set := v.set(t, taught)
+		if os.Getenv("INFER") != "" {
+			set = inferredFrom(t, set, live)
+		}
+		batches = append(batches, batch{set, live})
 	}
 	return batches
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -66,6 +67,9 @@ func TestUntaughtFields(t *testing.T) {
 			fields[name] = new(likeness)
 		}
 		taught, bare := v.set(t, true), v.set(t, false)
+		if os.Getenv("INFER") != "" {
+			bare = inferredFrom(t, bare, live)
+		}
 		for _, c := range live {
 			with, without := document(t, taught, c), document(t, bare, c)
 			for _, name := range compared {
@@ -105,6 +109,34 @@ func TestUntaughtFields(t *testing.T) {
 		}
 	}
 	t.Logf("\n%s", b.String())
+}
+
+// inferredFrom returns a set as it is once it has seen changes.
+func inferredFrom(t testing.TB, set *mappings.Set, live []report.Change) *mappings.Set {
+	t.Helper()
+	for _, kind := range report.Kinds() {
+		var records [][]byte
+		for _, c := range live {
+			if c.Kind == kind {
+				records = append(records, c.Body)
+			}
+		}
+		if len(records) < 5 {
+			continue
+		}
+		var found []mappings.Found
+		var err error
+		set, found, err = set.Infer(kind, records[:min(len(records), 400)])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if os.Getenv("FOUND") != "" {
+			for _, f := range found {
+				t.Logf("%s %-12s %s (%d) %s", kind, f.Field, f.Pointer, f.Records, f.Why)
+			}
+		}
+	}
+	return set
 }
 
 func (l *likeness) add(with, without any) {

@@ -1,0 +1,403 @@
+package mappings
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/mappings/plaintext"
+)
+
+// column is a place in the records of a kind, and what they have there. Its pointer has `*` for every
+// element of a list, and for every member of an object whose names are data, such as codes; and
+// [label=Country] for those elements of a list whose member label is Country.
+type column struct {
+	name     string // as the records have it; "*" and the like
+	folded   string
+	parent   *column
+	children []*column // in the order in which they were met
+	byName   map[string]*column
+
+	objects, lists, scalars int // how many values are one
+	cells                   []cell
+	records                 int  // in how many it is, and not empty
+	last                    int  // the record that was read last
+	keyed                   bool // it is one entry of a list of labels with values
+	of                      values
+}
+
+// cell is one value of a column.
+type cell struct {
+	record  int
+	element int // the innermost element of a list that it is in; 0 if it is in none
+	text    string
+	number  bool
+}
+
+// element is an element of a list, or a member of an object whose names are data.
+type element struct {
+	parent, record int
+	column         *column
+}
+
+// columns are those of a sample of records.
+type columns struct {
+	top      *column
+	records  int
+	elements []element // the first stands for none
+	x        *extractor
+}
+
+const (
+	maxColumns  = 2_000 // of one kind; what is beyond them is not read
+	maxCell     = 600   // bytes of a value that are looked at
+	maxElements = 60    // of one list that are looked at
+	maxColDepth = 12
+)
+
+// newColumns reads the columns of records. Those that are no JSON are left out.
+func newColumns(x *extractor, m *kindMapping, records [][]byte) *columns {
+	cs := &columns{x: x}
+	x.mapping = m
+	names := &column{byName: map[string]*column{}} // to see which objects have data for names
+	count := 0
+	for range 2 {
+		cs.top, cs.elements, cs.records = &column{byName: map[string]*column{}}, make([]element, 1), 0
+		count = 0
+		for _, record := range records {
+			if x.tree.parse(record) != nil {
+				continue
+			}
+			x.tree.enrich()
+			cs.records++
+			cs.walk(0, cs.top, names, 0, 0, &count)
+		}
+		names = cs.top
+	}
+	cs.top.eachColumn(func(c *column) {
+		if c.isPairs() {
+			cs.byLabel(c)
+		}
+	})
+	return cs
+}
+
+// hasDataForNames reports whether the names of an object's members are data: few records have each of
+// them, and there are many.
+func (c *column) hasDataForNames() bool {
+	const fewest = 12
+	if c == nil || c.objects < 3 || len(c.children) < fewest {
+		return false
+	}
+	all := 0
+	for _, of := range c.children {
+		all += of.objects + of.lists + of.scalars
+	}
+	return 4*all < c.objects*len(c.children) // a record has less than a quarter of the names
+}
+
+func (c *column) child(name, folded string, count *int) *column {
+	if of := c.byName[folded]; of != nil {
+		return of
+	}
+	if *count++; *count > maxColumns {
+		return nil
+	}
+	of := &column{name: name, folded: folded, parent: c, byName: map[string]*column{}, last: -1}
+	c.byName[folded] = of
+	c.children = append(c.children, of)
+	return of
+}
+
+// walk reads the value at a node. before is the column of an earlier pass, or nil.
+func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *int) {
+	x := cs.x
+	n := &x.tree.nodes[at]
+	if c == nil || depth > maxColDepth || x.tree.empty(at) {
+		return
+	}
+	if r := cs.records; c.last != r {
+		c.last = r
+		c.records++
+	}
+	switch n.kind {
+	case '{':
+		if at != 0 && x.isLocalized(at) {
+			if of := x.inEnglish(at); of != at {
+				cs.walk(of, c, before, inside, depth+1, count)
+				return
+			}
+		}
+		c.objects++
+		data := before.hasDataForNames()
+		for of := n.first; of != none; of = x.tree.nodes[of].next {
+			if data {
+				next := before.merged()
+				cs.walk(of, c.child(members, members, count), next, cs.enter(c, inside), depth+1, count)
+				continue
+			}
+			folded := string(x.tree.named(of))
+			cs.walk(of, c.child(cs.display(of), folded, count), before.at(folded), inside, depth+1, count)
+		}
+	case '[':
+		c.lists++
+		if cs.isPosition(at) {
+			c.cells = append(c.cells, cell{cs.records - 1, inside, cs.numbers(at), false})
+			return
+		}
+		i := 0
+		for of := n.first; of != none && i < maxElements; of = x.tree.nodes[of].next {
+			cs.walk(of, c.child("*", "*", count), before.at("*"), cs.enter(c, inside), depth+1, count)
+			i++
+		}
+	case '"':
+		c.scalars++
+		text := x.tree.text(at)
+		if len(text) > maxCell {
+			text = text[:maxCell]
+		}
+		if bytes.ContainsAny(text, "<&") {
+			text = plaintext.AppendLine(nil, text)
+		}
+		c.cells = append(c.cells, cell{cs.records - 1, inside, strings.ToValidUTF8(string(bytes.TrimSpace(text)), ""), false})
+	case '0':
+		c.scalars++
+		c.cells = append(c.cells, cell{cs.records - 1, inside, string(x.tree.raw(at)), true})
+	}
+}
+
+// display returns the name of a member as people know it.
+func (cs *columns) display(at uint32) string {
+	if cs.x.tree.nodes[at].added {
+		return string(cs.x.tree.named(at))
+	}
+	return string(cs.x.tree.quotedName(at))
+}
+
+func (c *column) at(folded string) *column {
+	if c == nil {
+		return nil
+	}
+	return c.byName[folded]
+}
+
+// merged returns what the members of an object have together, whose names are data.
+func (c *column) merged() *column {
+	if c == nil {
+		return nil
+	}
+	var all *column
+	for _, of := range c.children {
+		if all == nil || len(of.children) > len(all.children) {
+			all = of
+		}
+	}
+	return all
+}
+
+func (cs *columns) enter(c *column, inside int) int {
+	cs.elements = append(cs.elements, element{inside, cs.records - 1, c})
+	return len(cs.elements) - 1
+}
+
+// isPosition reports whether a list has two numbers, or three.
+func (cs *columns) isPosition(at uint32) bool {
+	n := 0
+	for of := cs.x.tree.nodes[at].first; of != none; of = cs.x.tree.nodes[of].next {
+		if cs.x.tree.nodes[of].kind != '0' {
+			return false
+		}
+		n++
+	}
+	return n == 2 || n == 3
+}
+
+func (cs *columns) numbers(at uint32) string {
+	first := cs.x.tree.nodes[at].first
+	return string(cs.x.tree.raw(first)) + "," + string(cs.x.tree.raw(cs.x.tree.nodes[first].next))
+}
+
+// eachColumn calls f for c and all columns within it.
+func (c *column) eachColumn(f func(*column)) {
+	f(c)
+	for _, of := range slices.Clone(c.children) {
+		of.eachColumn(f)
+	}
+}
+
+// pointer returns the pattern that leads to a column.
+func (c *column) pointer() jsontext.Pointer {
+	if c.parent == nil {
+		return ""
+	}
+	return c.parent.pointer().AppendToken(c.name)
+}
+
+// within returns the pattern that leads from an outer column to c.
+func (c *column) within(outer *column) jsontext.Pointer {
+	return c.pointer()[len(outer.pointer()):]
+}
+
+// isIn reports whether c is outer, or within it.
+func (c *column) isIn(outer *column) bool {
+	for ; c != nil; c = c.parent {
+		if c == outer {
+			return true
+		}
+	}
+	return false
+}
+
+// isPlain reports whether a record has at most one value there.
+func (c *column) isPlain() bool {
+	return len(c.cells) <= c.records+c.records/20
+}
+
+// isNumbered reports whether a column is also an entry of a list that is written as numbered members.
+func (c *column) isNumbered() bool {
+	for ; c.parent != nil; c = c.parent {
+		if head, _, _, ok := numberedName([]byte(c.folded)); ok && c.parent.byName[string(head)+"#"] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// isPairs reports whether a column is a list of labels with values: its elements have a text that says
+// what each is, few of which there are.
+func (c *column) isPairs() bool { return c.label() != nil }
+
+// label returns the column of the labels in a list of labels with values, or nil.
+func (c *column) label() *column {
+	list := c.byName["*"]
+	if list == nil || 5*list.objects < 6*c.lists || c.lists < 3 {
+		return nil // one entry says nothing of what tells them apart
+	}
+	const longest, most = 60, 80
+	var best *column
+	fewest := 0
+	for _, of := range list.children {
+		if of.scalars != len(of.cells) || len(of.children) > 0 || 10*len(of.cells) < 9*list.objects || len(list.children) < 2 {
+			continue
+		}
+		type once struct {
+			record int
+			text   string
+		}
+		seen, here, again := map[string]int{}, map[once]bool{}, 0
+		text := true
+		for _, v := range of.cells {
+			if text = !v.number && len(v.text) <= longest && strings.ContainsFunc(v.text, unicode.IsLetter); !text {
+				break
+			}
+			seen[v.text]++
+			if at := (once{v.record, v.text}); here[at] {
+				again++
+			} else {
+				here[at] = true
+			}
+		}
+		// each label is in a fifth of the lists, on average
+		if text && len(seen) >= 2 && len(seen) <= most && 5*len(of.cells) >= len(seen)*c.lists && (best == nil || again < fewest) {
+			best, fewest = of, again // it tells the entries of a list apart
+		}
+	}
+	return best
+}
+
+// byLabel adds columns for the entries of a list of labels with values.
+func (cs *columns) byLabel(c *column) {
+	label, list := c.label(), c.byName["*"]
+	labels := map[int]string{}
+	for _, v := range label.cells {
+		labels[v.element] = v.text
+	}
+	entry := func(inside int) (string, int, bool) {
+		for inside != 0 {
+			if text, ok := labels[inside]; ok {
+				return text, cs.elements[inside].parent, true
+			}
+			inside = cs.elements[inside].parent
+		}
+		return "", 0, false
+	}
+	count := 0
+	var add func(from *column, path []string)
+	add = func(from *column, path []string) {
+		for _, v := range from.cells {
+			text, outer, ok := entry(v.element)
+			if !ok {
+				continue
+			}
+			token := "[" + label.name + "=" + text + "]"
+			to := c.child(token, token, &count)
+			if to == nil {
+				return
+			}
+			to.keyed = true
+			for _, name := range path {
+				to = to.child(name, string(appendFolded(nil, []byte(name))), &count)
+				if to == nil {
+					return
+				}
+				to.keyed = true
+			}
+			if v.element == 0 || len(path) > 0 && !slices.Contains(path, "*") {
+				v.element = outer
+			}
+			if to.last != v.record {
+				to.last = v.record
+				to.records++
+			}
+			to.scalars++
+			to.cells = append(to.cells, v)
+		}
+		for _, of := range from.children {
+			if of != label && !of.keyed {
+				add(of, append(slices.Clip(path), of.name))
+			}
+		}
+	}
+	for _, of := range list.children {
+		if of != label && !of.isOrdinal() {
+			add(of, []string{of.name})
+		}
+	}
+}
+
+// isOrdinal reports whether a column counts the elements of lists: numbers of which no list has one twice.
+func (c *column) isOrdinal() bool {
+	seen, lists := map[[2]int]bool{}, map[int]int{}
+	for _, v := range c.cells {
+		n, err := strconv.Atoi(v.text)
+		if err != nil || seen[[2]int{v.record, n}] {
+			return false
+		}
+		seen[[2]int{v.record, n}] = true
+		lists[v.record]++
+	}
+	return len(c.cells) >= 3*len(lists)
+}
+
+// shares says how a column relates to the records.
+func (cs *columns) share(c *column) float64 {
+	return float64(c.records) / float64(max(cs.records, 1))
+}
+
+// depth returns how many names lead to a column.
+func (c *column) depth() (n int) {
+	for ; c.parent != nil; c = c.parent {
+		n++
+	}
+	return n
+}
+
+// byPointer sorts columns by where they are, so that the same records give the same mapping.
+func byPointer(a, b *column) int {
+	return cmp.Or(a.depth()-b.depth(), strings.Compare(string(a.pointer()), string(b.pointer())))
+}

@@ -1,0 +1,1545 @@
+package mappings
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"riskdex/internal/vocabulary"
+	"riskdex/mappings/gazetteer"
+	"riskdex/report"
+)
+
+// finding is a column that fills a field, and why.
+type finding struct {
+	field  string
+	column *column
+	score  float64
+	why    string
+}
+
+// inference finds which columns fill which fields. What it concludes follows from the values of
+// columns; their names decide where values say little.
+type inference struct {
+	*columns
+	kind     report.Kind
+	scalars  []*column         // columns with scalars, in the order of byPointer
+	cities   []*gazetteer.City // that each record is about, as far as it is known
+	nations  []map[string]bool // countries that each record is about, as far as its words tell
+	places   [][]point         // where each record is, as far as its cities tell
+	taken    map[*column]string
+	findings []finding
+	bits     func(string) vocabulary.Concepts
+	mapping  *kindMapping
+	others   []map[string]int // what values of levels mean in other kinds
+	dates    map[*column]dateColumn
+}
+
+// infer returns the mapping that the values of records tell, and what it was told by.
+func (x *extractor) infer(kind report.Kind, base *kindMapping, others []map[string]int, records [][]byte) (*kindMapping, []finding) {
+	m := &kindMapping{About: "Where the fields of a document come from, as the values of records tell."}
+	in := &inference{kind: kind, taken: map[*column]string{}, bits: x.reader.vocabulary.Concepts, mapping: m, others: others, dates: map[*column]dateColumn{}}
+	in.columns = newColumns(x, base, records)
+	in.top.eachColumn(func(c *column) {
+		if len(c.cells) > 0 && !c.isNumbered() {
+			in.look(c)
+			in.scalars = append(in.scalars, c)
+		}
+	})
+	m.Inferred = &inferredFrom{Records: in.records}
+	slices.SortStableFunc(in.scalars, byPointer)
+	in.anchor()
+	in.country()
+	in.position()
+	in.code()
+	in.title()
+	in.names()
+	in.airports()
+	in.times()
+	in.level()
+	in.threats()
+	in.placesOf()
+	in.summary()
+	return m, in.findings
+}
+
+func (in *inference) note(field string, c *column, score float64, why string, args ...any) {
+	in.taken[c] = field
+	in.findings = append(in.findings, finding{field, c, score, fmt.Sprintf(why, args...)})
+}
+
+func (in *inference) has(c *column, concepts string) bool {
+	return in.nearestName(c)&in.bits(concepts) != 0
+}
+
+// isForeign reports whether a column is within an object about somebody or something else.
+func (in *inference) isForeign(c *column) bool {
+	return c.of.means&in.bits("foreign") != 0
+}
+
+// anchor finds the city that each record is about, by the names in columns; and the countries that the
+// words of advisories name.
+func (in *inference) anchor() {
+	in.cities = make([]*gazetteer.City, in.records)
+	in.nations = make([]map[string]bool, in.records)
+	in.places = make([][]point, in.records)
+	votes := make([]map[*gazetteer.City]float64, in.records)
+	for i := range votes {
+		votes[i], in.nations[i] = map[*gazetteer.City]float64{}, map[string]bool{}
+	}
+	for _, c := range in.scalars {
+		if c.of.letters < 0.8 || c.of.markup > 0.2 || c.of.numbers > 0.2 {
+			continue
+		}
+		if in.kind == report.Cities {
+			if c.isPlain() && in.share(c) > 0.3 && c.of.length < 100 && 2*c.of.distinct > c.of.n {
+				in.vote(c, votes)
+			}
+			continue
+		}
+		if c.of.length < 15 || in.isForeign(c) {
+			continue
+		}
+		for _, v := range c.cells {
+			in.mentions(v.record, v.text)
+		}
+	}
+	if in.kind != report.Cities {
+		return
+	}
+	for i, of := range votes {
+		best := 0.0
+		for c, n := range of {
+			n += float64(c.Population) / 1e9
+			if n > best || n == best && in.cities[i] != nil && c.Name < in.cities[i].Name {
+				best, in.cities[i] = n, c
+			}
+		}
+		if c := in.cities[i]; c != nil {
+			in.nations[i][c.Country] = true
+		}
+	}
+}
+
+func (in *inference) vote(c *column, votes []map[*gazetteer.City]float64) {
+	type ballot struct {
+		record int
+		cities []*gazetteer.City
+		weight float64
+	}
+	var all []ballot
+	named := 0.0
+	for _, v := range c.cells {
+		found, whole := in.citiesIn(v.text)
+		if found == nil {
+			continue
+		}
+		weight := 0.5
+		if whole {
+			weight = 1
+		}
+		named += weight
+		all = append(all, ballot{v.record, found, weight})
+	}
+	share := named / float64(c.of.n)
+	if share < 0.3 {
+		return
+	}
+	for _, b := range all {
+		for _, city := range b.cities {
+			votes[b.record][city] += b.weight * share
+		}
+	}
+}
+
+// mentions notes the countries that a text names, and those of the large cities in it.
+func (in *inference) mentions(record int, text string) {
+	const most = 60
+	words := strings.Fields(text)
+	words = words[:min(len(words), most)]
+	for n := 3; n > 0; n-- {
+		for i := range len(words) - n + 1 {
+			run := strings.Trim(strings.Join(words[i:i+n], " "), ":;,.!?\"«»()’'")
+			if len(run) < 4 || !unicode.IsUpper([]rune(run)[0]) {
+				continue
+			}
+			if code := in.countryOf(run); code != "" {
+				in.nations[record][code] = true
+				continue
+			}
+			if code := in.x.world().demonyms[gazetteer.Fold(run)]; code != "" {
+				in.nations[record][code] = true
+				continue
+			}
+			if cities := in.citiesCalled(run); cities != nil && cities[0].Population > 300_000 {
+				in.nations[record][cities[0].Country] = true
+				in.places[record] = append(in.places[record], point{cities[0].Lat(), cities[0].Lon()})
+			}
+		}
+	}
+}
+
+// country finds the columns whose values are countries, and the same that the rest of each record is
+// about.
+func (in *inference) country() {
+	type candidate struct {
+		c                       *column
+		agrees, chance, by, all float64
+		named                   bool
+	}
+	var found []candidate
+	for _, c := range in.scalars {
+		if c.of.numbers > 0.1 || c.of.length > 80 || c.of.length < 1.5 {
+			continue
+		}
+		told, agree, both, luck := 0, 0, 0, 0
+		stated := make([][]string, in.records)
+		for _, v := range c.cells {
+			if codes := in.countriesOf(v.text); codes != nil {
+				told++
+				stated[v.record] = append(stated[v.record], codes...)
+			}
+		}
+		for record, codes := range stated { // a report may say little of some of its countries
+			if codes == nil || len(in.nations[record]) == 0 {
+				continue
+			}
+			both++
+			if among(codes, in.nations[record]) {
+				agree++
+			}
+			for k := range 5 { // what the neighbours would agree with
+				if among(codes, in.nations[(record+7*(k+1))%in.records]) {
+					luck++
+				}
+			}
+		}
+		share := float64(told) / float64(c.of.n)
+		if share < 0.7 {
+			continue
+		}
+		named := in.has(c, "country iso")
+		f := candidate{c: c, by: share, all: in.share(c), named: named}
+		if both > 0 {
+			f.agrees, f.chance = float64(agree)/float64(both), float64(luck)/float64(5*both)
+		}
+		switch {
+		case both >= 5 && f.agrees-f.chance < 0.3:
+			continue
+		case both >= 5 && in.records > 10 && f.agrees < 0.5:
+			continue
+		case both < 5 && (!named || in.isForeign(c)):
+			continue
+		}
+		found = append(found, f)
+	}
+	rank := func(f candidate) float64 {
+		r := f.agrees*f.by + 0.5*f.all
+		if f.named {
+			r += 0.3
+		}
+		if in.isForeign(f.c) {
+			r -= 0.4
+		}
+		if f.c.of.length <= 3 {
+			r += 0.1 // a code can be read in one way only
+		}
+		return r - 0.03*float64(f.c.depth()) + 0.2*min(1, float64(len(f.c.cells))/float64(in.records)-f.all)
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(rank(b), rank(a)) })
+	if len(found) == 0 {
+		return
+	}
+	covered := map[int]bool{}
+	var from []source
+	for i, f := range found {
+		fresh := 0
+		for _, v := range f.c.cells {
+			if !covered[v.record] && in.countriesOf(v.text) != nil {
+				fresh++
+				covered[v.record] = true
+			}
+		}
+		if i > 0 && (fresh*50 < in.records || rank(f) < rank(found[0])-0.5) {
+			in.taken[f.c] = "country"
+			continue
+		}
+		p, err := parsePattern(f.c.pointer())
+		if err != nil {
+			continue
+		}
+		from = append(from, source{at: p, split: ",;|/"})
+		in.note("country", f.c, f.agrees, "%.0f %% of its values are countries, %.0f %% those that the report is about", 100*f.by, 100*f.agrees)
+	}
+	in.mapping.Fields.Country = from
+	if in.kind == report.Cities { // names alone may have meant another city
+		in.again(found[0].c)
+	}
+}
+
+func among(codes []string, known map[string]bool) bool {
+	return slices.ContainsFunc(codes, func(code string) bool { return known[code] })
+}
+
+// again finds the city of each record anew, with the country that it states.
+func (in *inference) again(country *column) {
+	stated := map[int][]string{}
+	for _, v := range country.cells {
+		if codes := in.countriesOf(v.text); codes != nil {
+			stated[v.record] = codes
+		}
+	}
+	votes := make([]map[*gazetteer.City]float64, in.records)
+	for i := range votes {
+		votes[i] = map[*gazetteer.City]float64{}
+	}
+	for _, c := range in.scalars {
+		if c.of.letters >= 0.8 && c.of.markup <= 0.2 && c.isPlain() && in.share(c) > 0.3 && c.of.length < 100 && 2*c.of.distinct > c.of.n {
+			in.vote(c, votes)
+		}
+	}
+	for i, of := range votes {
+		codes, ok := stated[i]
+		if !ok {
+			continue
+		}
+		best := 0.0
+		in.cities[i] = nil
+		for c, n := range of {
+			n += float64(c.Population) / 1e9
+			if slices.Contains(codes, c.Country) && n > best {
+				best, in.cities[i] = n, c
+			}
+		}
+		in.nations[i] = map[string]bool{}
+		for _, code := range codes {
+			in.nations[i][code] = true
+		}
+	}
+}
+
+// here reports whether a point is where a record is, and whether that is known.
+func (in *inference) here(record int, p point) (is, known bool) {
+	if city := in.cities[record]; city != nil {
+		return city.Kilometres(p.lat, p.lon) < 100, true
+	}
+	for _, at := range in.places[record] {
+		if math.Abs(at.lat-p.lat) < 3 && math.Abs(at.lon-p.lon) < 5 {
+			return true, true
+		}
+	}
+	for code := range in.nations[record] {
+		b, ok := in.x.boxes[code]
+		if !ok {
+			continue
+		}
+		known = true
+		if b.holds(p) {
+			return true, true
+		}
+	}
+	return false, known
+}
+
+// pair is two columns of numbers that may be a position.
+type pair struct{ lat, lon *column }
+
+// positions returns the columns that may be positions: pairs of numbers in one object, and columns of
+// texts or lists with two numbers.
+func (in *inference) positions() (pairs []pair, single []*column) {
+	byParent := map[*column][]*column{}
+	var parents []*column
+	for _, c := range in.scalars {
+		switch {
+		case c.of.degrees > 0.9 && c.of.whole < 0.9:
+			if byParent[c.parent] == nil {
+				parents = append(parents, c.parent)
+			}
+			byParent[c.parent] = append(byParent[c.parent], c)
+		case in.textPoint(c) > 0.8:
+			single = append(single, c)
+		}
+	}
+	const most = 12
+	for _, parent := range parents {
+		of := byParent[parent]
+		of = of[:min(len(of), most)]
+		for _, lat := range of {
+			for _, lon := range of {
+				if lat != lon {
+					pairs = append(pairs, pair{lat, lon})
+				}
+			}
+		}
+	}
+	return pairs, single
+}
+
+// textPoint returns the share of values that have two numbers.
+func (in *inference) textPoint(c *column) float64 {
+	n := 0
+	for _, v := range c.cells {
+		if _, _, ok := twoIn(v.text); ok {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(c.cells)))
+}
+
+// elementOf returns what tells two values of one element of a list, or of one record.
+func (v cell) elementOf() [2]int { return [2]int{v.record, v.element} }
+
+// nearness returns how many points of a pair are where their records are, of those for which it is
+// known, and how many there are; and the same for the records of others.
+func (in *inference) nearness(points map[[2]int]point) (near, known, elsewhere, all int) {
+	for at, p := range points {
+		if p.verdict() != fits || p == (point{}) {
+			continue
+		}
+		all++
+		is, ok := in.here(at[0], p)
+		if !ok {
+			continue
+		}
+		known++
+		if is {
+			near++
+		}
+		if is, _ := in.here((at[0]+11)%in.records, p); is {
+			elsewhere++
+		}
+	}
+	return near, known, elsewhere, all
+}
+
+func (in *inference) pointsOf(p pair) map[[2]int]point {
+	lats, points := map[[2]int]float64{}, map[[2]int]point{}
+	for _, v := range p.lat.cells {
+		if n, ok := degreesOf(v.text); ok {
+			lats[v.elementOf()] = n
+		}
+	}
+	for _, v := range p.lon.cells {
+		lat, ok := lats[v.elementOf()]
+		if n, is := degreesOf(v.text); is && ok {
+			points[v.elementOf()] = point{lat, n}
+		}
+	}
+	return points
+}
+
+func (in *inference) pointsIn(c *column, swapped bool) map[[2]int]point {
+	points := map[[2]int]point{}
+	for _, v := range c.cells {
+		if first, second, ok := twoIn(v.text); ok {
+			if swapped {
+				first, second = second, first
+			}
+			points[v.elementOf()] = point{first, second}
+		}
+	}
+	return points
+}
+
+// located is a column, or two, that are positions.
+type located struct {
+	column *column // or that of the latitude
+	from   pattern
+	share  float64 // of points that are where their records are
+	n      int
+	plain  bool
+}
+
+// locatedIn returns the columns that are positions where the records are.
+func (in *inference) locatedIn() (found []located) {
+	judge := func(c *column, points map[[2]int]point, from func() (pattern, bool)) {
+		near, known, elsewhere, all := in.nearness(points)
+		if all == 0 || known < 1 || 4*known < all && in.records > 10 {
+			return
+		}
+		share := float64(near) / float64(known)
+		if share < 0.6 || in.records >= 10 && share-float64(elsewhere)/float64(known) < 0.3 {
+			return
+		}
+		if s, ok := from(); ok {
+			found = append(found, located{c, s, share, all, c.isPlain()})
+		}
+	}
+	pairs, single := in.positions()
+	for _, p := range pairs {
+		judge(p.lat, in.pointsOf(p), func() (pattern, bool) {
+			lat, errLat := parsePattern(p.lat.pointer())
+			lon, errLon := parsePattern(p.lon.pointer())
+			lat.lon = &lon
+			return lat, errLat == nil && errLon == nil
+		})
+	}
+	for _, c := range single {
+		for _, swapped := range []bool{false, true} {
+			judge(c, in.pointsIn(c, swapped), func() (pattern, bool) {
+				at, err := parsePattern(c.pointer())
+				if at.pairs = latFirst; swapped {
+					at.pairs = lonFirst
+				}
+				if err == nil && c.folded == "coordinates" && c.parent.byName["type"] != nil { // GeoJSON, which may be more than a point
+					at, err = parsePattern(c.parent.pointer())
+				}
+				return at, err == nil
+			})
+		}
+	}
+	return found
+}
+
+func (in *inference) position() {
+	found := in.locatedIn()
+	rank := func(l located) float64 {
+		r := l.share + 0.5*float64(l.n)/float64(in.records) - 0.02*float64(l.column.depth())
+		if l.column.of.means&in.bits("lat lon geo") != 0 {
+			r += 0.2
+		}
+		return r
+	}
+	found = slices.DeleteFunc(found, func(l located) bool { return !l.plain })
+	slices.SortStableFunc(found, func(a, b located) int { return cmp.Compare(rank(b), rank(a)) })
+	if len(found) == 0 {
+		return
+	}
+	best := found[0]
+	in.mapping.Fields.Location = []pattern{best.from}
+	in.note("location", best.column, best.share, "%.0f %% are where the report is", 100*best.share)
+}
+
+// code finds the column of a city's code.
+func (in *inference) code() {
+	if in.kind != report.Cities {
+		return
+	}
+	var best *column
+	most := 0.0
+	for _, c := range in.scalars {
+		if !c.isPlain() || c.of.codes < 0.8 || in.taken[c] != "" || 10*c.of.distinct < 8*c.of.n {
+			continue
+		}
+		agree, known := in.agreement(c, func(city *gazetteer.City, s string) bool { return slices.Contains(slices.Collect(city.Codes()), s) })
+		score := agree + 0.3*in.share(c)
+		named := in.has(c, "code iata id")
+		if in.has(c, "airport") {
+			score -= 0.3
+		}
+		if named {
+			score += 0.3
+		}
+		if known >= 3 && agree < 0.3 && in.records >= 10 || known < 3 && !named {
+			continue
+		}
+		if score > most {
+			best, most = c, score
+		}
+	}
+	if best == nil {
+		return
+	}
+	p, err := parsePattern(best.pointer())
+	if err != nil {
+		return
+	}
+	in.mapping.Fields.Code = []pattern{p}
+	in.note("code", best, most, "three letters, another in each report")
+}
+
+// agreement returns the share of a column's values that agree with the record's city, and for how many
+// it is known.
+func (in *inference) agreement(c *column, agrees func(*gazetteer.City, string) bool) (share float64, known int) {
+	n := 0
+	for _, v := range c.cells {
+		if city := in.cities[v.record]; city != nil {
+			known++
+			if agrees(city, v.text) {
+				n++
+			}
+		}
+	}
+	return float64(n) / float64(max(1, known)), known
+}
+
+// isName reports whether a column has names or titles: one in each record, short and different.
+func (in *inference) isName(c *column) bool {
+	v := &c.of
+	if c.of.n == 0 || in.taken[c] != "" || v.letters < 0.95 || v.markup > 0.1 || v.numbers > 0.05 || v.length > 160 || v.length < 1.5 || v.codes > 0.5 {
+		return false
+	}
+	if in.records >= 8 && 10*v.distinct < 6*v.n {
+		return false
+	}
+	slugs := 0
+	for _, of := range c.cells {
+		if !strings.ContainsRune(of.text, ' ') && strings.ContainsAny(of.text, "-_/:") && strings.ToLower(of.text) == of.text || strings.ContainsAny(of.text, "0123456789") && !strings.ContainsRune(of.text, ' ') {
+			slugs++
+		}
+	}
+	return 2*slugs < len(c.cells)
+}
+
+func (in *inference) title() {
+	type candidate struct {
+		c     *column
+		score float64
+		why   string
+	}
+	var found []candidate
+	for _, c := range in.scalars {
+		if !c.isPlain() || in.share(c) < 0.3 || !in.isName(c) || in.isForeign(c) || c.of.prose > 0.3 {
+			continue
+		}
+		own := in.nearestName(c)
+		score, why := 0.0, ""
+		switch {
+		case own&in.bits("title") != 0:
+			score = 1
+		case own&in.bits("name label") != 0:
+			score = 0.8
+		case own&in.bits("city destination") != 0 && in.kind == report.Cities:
+			score = 0.7
+		}
+		if in.kind == report.Cities {
+			share, known := in.agreement(c, func(city *gazetteer.City, s string) bool {
+				found, _ := in.citiesIn(s)
+				return slices.Contains(found, city)
+			})
+			if known > 3 && share < 0.5 {
+				continue
+			}
+			score += share
+			why = fmt.Sprintf("%.0f %% name the city", 100*share)
+		} else {
+			if c.of.length < 12 || c.of.spaced < 0.8 {
+				score -= 0.7
+			}
+			named := 0
+			for _, v := range c.cells {
+				if strings.Count(v.text, " ") >= 2 {
+					named++
+				}
+			}
+			score += 0.5 * float64(named) / float64(c.of.n)
+			why = "short, different in each report"
+		}
+		score -= 0.1*float64(c.of.unknown) + 0.03*float64(c.depth())
+		if own&in.bits("summary text alias other parent link") != 0 {
+			score -= 0.4
+		}
+		score += in.share(c) - 0.8
+		found = append(found, candidate{c, score, why})
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	for i, f := range found { // the version in English of the best one is better still
+		if i > 0 && isEnglishOf(f.c, found[0].c) {
+			found = slices.Insert(slices.Delete(found, i, i+1), 0, f)
+			break
+		}
+	}
+	if len(found) == 0 || found[0].score < 0.5 {
+		return
+	}
+	var from []pattern
+	for i, f := range found {
+		if i > 0 && (i > 2 || f.score < 0.6) {
+			break
+		}
+		if p, err := parsePattern(f.c.pointer()); err == nil {
+			from = append(from, p)
+		}
+		if i == 0 {
+			in.note("title", f.c, f.score, "%s", f.why)
+		}
+	}
+	in.mapping.Fields.Title = from
+}
+
+// isOfPlace reports whether a column is of the entries of a list that have a position, or a code, as
+// well: of a place or an airport.
+func (in *inference) isOfPlace(c *column) bool {
+	for ; c.parent != nil; c = c.parent {
+		if c.parent.name != "*" && c.parent.name != members {
+			continue
+		}
+		for _, of := range in.scalars {
+			if of.isIn(c.parent) && (of.of.degrees > 0.9 && of.of.whole < 0.9 || of.of.codes > 0.9) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isEnglishOf reports whether the name of a column is that of another one with a tag for English.
+func isEnglishOf(c, of *column) bool {
+	if c.parent != of.parent {
+		return false
+	}
+	rest, ok := strings.CutPrefix(c.folded, of.folded)
+	return ok && vocabulary.IsLanguage(rest) && vocabulary.Language(rest) == "en"
+}
+
+// names finds other names of the city.
+func (in *inference) names() {
+	if in.kind != report.Cities {
+		return
+	}
+	var from []source
+	for _, c := range in.scalars {
+		field := in.taken[c]
+		if in.isOfPlace(c) || field != "" && field != "title" || c.of.letters < 0.9 || c.of.length > 120 || in.isForeign(c) {
+			continue
+		}
+		split := ""
+		names, own, known := 0, 0, 0
+		for _, v := range c.cells {
+			city := in.cities[v.record]
+			if city == nil {
+				continue
+			}
+			known++
+			parts := strings.FieldsFunc(v.text, func(r rune) bool { return strings.ContainsRune("|;,/", r) })
+			if len(parts) > 1 {
+				split = "|;,/"
+			}
+			for _, part := range parts {
+				if slices.Contains(in.citiesCalled(strings.TrimSpace(part)), city) {
+					names++
+					break
+				}
+			}
+			if len(parts) == 1 && slices.Contains(in.citiesCalled(v.text), city) {
+				own++
+			}
+		}
+		share := float64(names) / float64(max(1, known))
+		if share < 0.3 || known < 3 && in.records > 5 || share < 0.7 && !in.has(c, "alias other name") {
+			continue
+		}
+		if split != "" && own*10 > 7*known {
+			split = ""
+		}
+		p, err := parsePattern(c.pointer())
+		if err != nil {
+			continue
+		}
+		from = append(from, source{at: p, split: split})
+		if field == "" {
+			in.note("names", c, share, "%.0f %% are names of the city", 100*share)
+		}
+	}
+	if from != nil {
+		in.mapping.Fields.Names = from
+	}
+}
+
+func (in *inference) airports() {
+	if in.kind != report.Cities {
+		return
+	}
+	var from []source
+	best := 0.0
+	for _, c := range in.scalars {
+		if in.taken[c] != "" || c.of.length < 3 || c.of.length > 40 {
+			continue
+		}
+		codes, agree, known, all := 0, 0, 0, 0
+		for _, v := range c.cells {
+			city := in.cities[v.record]
+			for word := range strings.FieldsFuncSeq(v.text, func(r rune) bool { return !unicode.IsLetter(r) }) {
+				all++
+				if len(word) != 3 || strings.ToUpper(word) != word || !isASCII(word) {
+					continue
+				}
+				codes++
+				if city != nil {
+					known++
+					if slices.Contains(slices.Collect(city.Codes()), word) {
+						agree++
+					}
+				}
+			}
+		}
+		if all == 0 || 10*codes < 9*all {
+			continue
+		}
+		named := in.nearestName(c)&in.bits("airport iata") != 0 || c.of.means&in.bits("airport") != 0
+		share := float64(agree) / float64(max(1, known))
+		if known >= 5 && share < 0.3 || !named && (known < 5 || share < 0.5) {
+			continue
+		}
+		if p, err := parsePattern(c.pointer()); err == nil {
+			if share+0.5*in.share(c) > best+0.2 || named {
+				best = max(best, share)
+				from = append(from, source{at: p, split: ",;|/ "})
+				in.note("airports", c, share, "codes of airports, %.0f %% those of the city", 100*share)
+			}
+		}
+	}
+	if from != nil {
+		in.mapping.Fields.Airports = from
+	}
+}
+
+// dateColumn is what the dates of a column are.
+type dateColumn struct {
+	order   dateOrder
+	times   map[int]time.Time // by record
+	past    float64
+	written dateOrder // what the dates themselves tell
+}
+
+func (in *inference) times() {
+	var dates []*column
+	orders := map[dateOrder]int{}
+	for _, c := range in.scalars {
+		if !c.isPlain() || in.taken[c] != "" || c.of.length < 6 || c.of.length > 45 {
+			continue
+		}
+		order := orderOf(c)
+		n, late := 0, 0
+		for _, v := range c.cells {
+			if _, ok := dateOf(v.text, max(order, untold)); ok || order == untold && in.isNumeric(v.text) {
+				n++
+			}
+		}
+		if 10*n < 8*c.of.n {
+			continue
+		}
+		_ = late
+		orders[order]++
+		in.dates[c] = dateColumn{order: order}
+		dates = append(dates, c)
+	}
+	usual := untold
+	if orders[dayFirst] > 0 && orders[monthFirst] == 0 {
+		usual = dayFirst
+	}
+	if orders[monthFirst] > 0 && orders[dayFirst] == 0 {
+		usual = monthFirst
+	}
+	for _, c := range dates {
+		d := in.dates[c]
+		if d.order == untold {
+			d.order = usual
+		}
+		d.times = map[int]time.Time{}
+		for _, v := range c.cells {
+			if t, ok := dateOf(v.text, d.order); ok && isUsual(t) {
+				d.times[v.record] = t
+			}
+		}
+		in.dates[c] = d
+	}
+	pick := func(field, concepts string, less string, to *[]pattern) *column {
+		var best *column
+		most := 0.0
+		for _, c := range dates {
+			if in.taken[c] != "" || in.isForeign(c) || len(in.dates[c].times) == 0 {
+				continue
+			}
+			score := 0.0
+			own := in.nearestName(c)
+			switch {
+			case own&in.bits(concepts) != 0:
+				score = 1
+			case c.of.means&in.bits(concepts) != 0:
+				score = 0.6
+			case less != "" && own&in.bits(less) != 0:
+				score = 0.5
+			default:
+				continue
+			}
+			score += 0.5*in.share(c) - 0.1*float64(c.of.unknown) - 0.03*float64(c.depth())
+			if score > most {
+				best, most = c, score
+			}
+		}
+		if best == nil {
+			return nil
+		}
+		p, err := parsePattern(best.pointer())
+		if err != nil {
+			return nil
+		}
+		p.order = in.dates[best].order
+		*to = []pattern{p}
+		in.note(field, best, most, "dates")
+		return best
+	}
+	f := &in.mapping.Fields
+	put := func(field string, c *column, why string, to *[]pattern) {
+		if p, err := parsePattern(c.pointer()); err == nil {
+			p.order = in.dates[c].order
+			*to = []pattern{p}
+			in.note(field, c, 1, "%s", why)
+		}
+	}
+	updated := pick("updated_at", "updated", "", &f.UpdatedAt)
+	ends := pick("ends_at", "end", "", &f.EndsAt)
+	starts := pick("starts_at", "start", "valid event", &f.StartsAt)
+	published := pick("published_at", "published", "", &f.PublishedAt)
+	if published == nil {
+		published = pick("published_at", "created", "date", &f.PublishedAt)
+	}
+	free := slices.DeleteFunc(slices.Clone(dates), func(c *column) bool { return in.taken[c] != "" || in.isForeign(c) || len(in.dates[c].times) < 3 })
+	if (starts == nil) != (ends == nil) { // the other end of the period is beside it
+		for _, c := range free {
+			switch {
+			case starts == nil && c.parent == ends.parent && in.before(c, ends):
+				put("starts_at", c, "before the end", &f.StartsAt)
+			case ends == nil && c.parent == starts.parent && in.before(starts, c):
+				put("ends_at", c, "after the start", &f.EndsAt)
+			case ends == nil && c.parent == starts.parent && in.before(c, starts): // its name was misread
+				put("ends_at", starts, "after the start", &f.EndsAt)
+				put("starts_at", c, "before the end", &f.StartsAt)
+			default:
+				continue
+			}
+			break
+		}
+	}
+	free = slices.DeleteFunc(free, func(c *column) bool { return in.taken[c] != "" || in.share(c) < 0.7 })
+	if published != nil && updated == nil {
+		for _, c := range dates {
+			if in.taken[c] == "" && !in.isForeign(c) && in.share(c) > 0.3 && in.before(published, c) && !in.isAhead(c, published) {
+				put("updated_at", c, "after the publication, and never in the future", &f.UpdatedAt)
+				break
+			}
+		}
+	}
+	switch {
+	case published == nil && updated != nil:
+		for _, c := range free {
+			if in.before(c, updated) {
+				put("published_at", c, "before the update", &f.PublishedAt)
+				break
+			}
+		}
+	case published == nil && len(free) == 2 && in.before(free[0], free[1]):
+		put("published_at", free[0], "the earlier of two dates", &f.PublishedAt)
+		put("updated_at", free[1], "the later of two dates", &f.UpdatedAt)
+	case published == nil && len(free) == 2 && in.before(free[1], free[0]):
+		put("published_at", free[1], "the earlier of two dates", &f.PublishedAt)
+		put("updated_at", free[0], "the later of two dates", &f.UpdatedAt)
+	}
+}
+
+// isAhead reports whether some dates of a column are after the newest of another one: those of the next
+// review are.
+func (in *inference) isAhead(c, of *column) bool {
+	var newest time.Time
+	for _, t := range in.dates[of].times {
+		if t.After(newest) {
+			newest = t
+		}
+	}
+	n := 0
+	for _, t := range in.dates[c].times {
+		if t.After(newest.Add(3 * 24 * time.Hour)) {
+			n++
+		}
+	}
+	return 20*n > len(in.dates[c].times)
+}
+
+// before reports whether the dates of one column are hardly ever after those of another one.
+func (in *inference) before(a, b *column) bool {
+	n, early, differ := 0, 0, 0
+	for record, t := range in.dates[a].times {
+		u, ok := in.dates[b].times[record]
+		if !ok {
+			continue
+		}
+		n++
+		if !t.After(u.Add(24 * time.Hour)) {
+			early++
+		}
+		if !t.Equal(u) {
+			differ++
+		}
+	}
+	return n >= 3 && 20*early >= 19*n && differ > 0
+}
+
+func (in *inference) isNumeric(s string) bool {
+	date, _, _ := strings.Cut(strings.ReplaceAll(s, "T", " "), " ")
+	day, month := numbersOf(strings.ReplaceAll(date, ".", "/"))
+	return !day.IsZero() || !month.IsZero()
+}
+
+// isUsual reports whether a date may be one of a report: what systems write for none lies outside.
+func isUsual(t time.Time) bool { return t.Year() >= 1980 && t.Year() < 2100 }
+
+// level finds the column of the risk level of the whole report, and its scale.
+func (in *inference) level() {
+	type candidate struct {
+		c     *column
+		scale levelScale
+		score float64
+	}
+	var found []candidate
+	for _, c := range in.scalars {
+		if !c.isPlain() || in.taken[c] != "" || c.of.distinct > 12 || c.of.length > 60 || in.isForeign(c) || in.share(c) < 0.1 {
+			continue
+		}
+		if in.threatOf(c) >= 0 || in.isOneOfRatings(c) {
+			continue
+		}
+		scale, ok := in.scaleOf(c, false)
+		if !ok {
+			continue
+		}
+		own := in.nearestName(c)
+		score := 0.0
+		switch {
+		case own&in.bits("risk level rating severity threat security") != 0:
+			score = 1
+		case c.of.means&in.bits("risk level rating severity threat security") != 0:
+			score = 0.7
+		case scale.worded && c.of.distinct > 2:
+			score = 0.4
+		case in.highestBeside(c) > 0:
+			score = 0.7
+		default:
+			continue
+		}
+		switch {
+		case scale.worded:
+			score += 0.3
+		case in.isLabelled(c), in.highestBeside(c) > 0:
+			score += 0.2
+		default:
+			score -= 0.3 + 0.3*float64(c.of.unknown)
+		}
+		if score < 0.5 {
+			continue
+		}
+		if own&in.bits("risk") != 0 || own&in.bits("security threat") != 0 && own&in.bits("level rating") != 0 {
+			score += 0.2
+		}
+		if own&in.bits("category score") != 0 {
+			score -= 0.3
+		}
+		score += 0.5*in.share(c) - 0.1*float64(c.of.unknown) - 0.03*float64(c.depth())
+		found = append(found, candidate{c, scale, score})
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	if len(found) == 0 {
+		return
+	}
+	best := found[0]
+	p, err := parsePattern(best.c.pointer())
+	if err != nil {
+		return
+	}
+	m := in.mapping
+	m.Fields.RiskLevel = []pattern{p}
+	m.Fields.RiskLabel = []pattern{p}
+	m.RiskLevels = best.scale.levels
+	in.taken[best.c] = "risk_level"
+	in.note("risk_level", best.c, best.score, "a scale: %s", best.scale)
+	for _, f := range found[1:] { // the label beside a number, or the number beside a label
+		if f.scale.worded && !best.scale.worded && in.follows(f.c, best.c) {
+			if p, err := parsePattern(f.c.pointer()); err == nil {
+				m.Fields.RiskLabel = []pattern{p}
+				in.note("risk_label", f.c, f.score, "goes with the level")
+				break
+			}
+		}
+	}
+}
+
+// within reports whether a scale has all labels of another one.
+func within(labels, scale map[string]int) bool {
+	for label := range labels {
+		if _, ok := scale[label]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// isOneOfRatings reports whether a column is an entry of a list, or a member of an object, of which
+// others are called after threats.
+func (in *inference) isOneOfRatings(c *column) bool {
+	for of := c; of.parent != nil; of = of.parent {
+		if strings.HasPrefix(of.name, "[") || of == c {
+			n := 0
+			for _, other := range of.parent.children {
+				if other != of && strings.HasPrefix(of.name, "[") == strings.HasPrefix(other.name, "[") && in.threatOf(other) >= 0 {
+					n++
+				}
+			}
+			if n > 2 && strings.HasPrefix(of.name, "[") || n > 3 && in.threatOf(c) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// highestBeside returns the one number that stands beside all values of a column of small numbers, and
+// is not smaller than any of them, as in {"degree": 2, "of": 4}; else 0.
+func (in *inference) highestBeside(c *column) int {
+	if c.of.whole < 0.99 || c.of.distinct < 2 {
+		return 0
+	}
+	high := 0
+	for _, v := range c.cells {
+		n, _ := strconv.Atoi(v.text)
+		high = max(high, n)
+	}
+	for _, of := range c.parent.children {
+		if of == c || of.of.distinct != 1 || of.of.whole < 0.99 || len(of.cells) < len(c.cells) || len(c.parent.children) > 6 {
+			continue
+		}
+		if n, err := strconv.Atoi(of.cells[0].text); err == nil && n >= high && n >= 3 && n <= 10 {
+			return n
+		}
+	}
+	return 0
+}
+
+// isLabelled reports whether another column has a label for each value of a column.
+func (in *inference) isLabelled(c *column) bool {
+	return c.of.distinct > 2 && slices.ContainsFunc(in.scalars, func(of *column) bool {
+		return of != c && of.of.letters > 0.9 && of.of.length < 40 && of.of.distinct == c.of.distinct && of.isPlain() && in.follows(of, c) && in.follows(c, of)
+	})
+}
+
+// follows reports whether each value of one column stands beside one value of another.
+func (in *inference) follows(a, b *column) bool {
+	of := map[int]string{}
+	for _, v := range b.cells {
+		of[v.record] = v.text
+	}
+	with, bad, n := map[string]string{}, 0, 0
+	for _, v := range a.cells {
+		other, ok := of[v.record]
+		if !ok {
+			continue
+		}
+		n++
+		if was, again := with[v.text]; again && was != other {
+			bad++
+		} else {
+			with[v.text] = other
+		}
+	}
+	return n > 0 && 20*bad <= n
+}
+
+// levelScale says what level each value of a column means.
+type levelScale struct {
+	levels map[string]int // by folded value
+	worded bool
+}
+
+func (s levelScale) String() string {
+	var all []string
+	for _, label := range slices.SortedFunc(maps.Keys(s.levels), func(a, b string) int {
+		return cmp.Or(s.levels[a]-s.levels[b], strings.Compare(a, b))
+	}) {
+		all = append(all, fmt.Sprintf("%s %d", label, s.levels[label]))
+	}
+	return strings.Join(all, ", ")
+}
+
+// scaleOf returns the scale that the values of a column are on together. rates says that they are ratings,
+// of which numbers alone do not tell.
+func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
+	seen := map[string]int{}
+	for _, v := range c.cells {
+		seen[vocabulary.Fold(v.text)]++
+	}
+	for label, n := range seen { // one in a hundred may be damaged
+		if n*100 < len(c.cells) && len(seen) > 2 {
+			delete(seen, label)
+		}
+	}
+	labels := slices.Sorted(maps.Keys(seen))
+	if ranks, ok := severities(labels); ok {
+		scale := levelScale{ranks, true}
+		for _, other := range append(in.others, in.mapping.RiskLevels) { // of which only some levels were seen
+			if len(other) > len(scale.levels) && within(scale.levels, other) {
+				scale.levels = other
+			}
+		}
+		return scale, true
+	}
+	if known, ok := mostly(seen, len(c.cells)); ok { // such as Unknown among them
+		if ranks, ok := severities(known); ok {
+			return levelScale{ranks, true}, true
+		}
+	}
+	numbers := map[string]int{}
+	low, high := math.MaxInt, 0
+	of := 0
+	for _, label := range labels {
+		n, top, ok := numberIn(label)
+		if !ok || n > 10 {
+			return levelScale{}, false
+		}
+		numbers[label] = n
+		low, high, of = min(low, n), max(high, n), max(of, top)
+	}
+	if len(labels) == 0 {
+		return levelScale{}, false
+	}
+	if of == 0 {
+		of = in.highestBeside(c)
+	}
+	if of > 0 {
+		high = of
+	}
+	for _, usual := range []int{3, 4, 5, 6, 7, 10} {
+		if high <= usual {
+			if of == 0 && usual < 4 && in.records < 30 {
+				continue
+			}
+			high = usual
+			break
+		}
+	}
+	low = min(low, 1)
+	scale := levelScale{levels: map[string]int{}}
+	for i := low; i <= high; i++ {
+		level, ok := riskScale{low: low, high: high}.level(float64(i))
+		if ok {
+			scale.levels[strconv.Itoa(i)] = level
+		}
+	}
+	for label, n := range numbers {
+		scale.levels[label] = scale.levels[strconv.Itoa(n)]
+	}
+	if high > 5 && !rates && in.nearestName(c)&in.bits("risk level rating severity") == 0 {
+		return levelScale{}, false
+	}
+	return scale, true
+}
+
+// mostly returns the labels of the scale that has most of them, if they are at least three and nearly all
+// that there are.
+func mostly(seen map[string]int, all int) (known []string, ok bool) {
+	best := 0
+	for i := range severity {
+		n := 0
+		var labels []string
+		for _, label := range slices.Sorted(maps.Keys(seen)) {
+			if _, ok := severity[i].placeOf(label); ok {
+				labels = append(labels, label)
+				n += seen[label]
+			}
+		}
+		if n > best {
+			best, known = n, labels
+		}
+	}
+	return known, len(known) >= 3 && 100*best >= 85*all
+}
+
+// numberIn returns the only number in a label, such as Level 3, 3/5 or three stars.
+func numberIn(label string) (n, of int, ok bool) {
+	if stars := strings.Count(label, "★"); stars > 0 {
+		return stars, stars + strings.Count(label, "☆"), true
+	}
+	if f, err := strconv.ParseFloat(label, 64); err == nil {
+		return int(f), 0, f == math.Trunc(f) && f >= 0
+	}
+	var all []int
+	for word := range strings.FieldsFuncSeq(label, func(r rune) bool { return !unicode.IsDigit(r) }) {
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			return 0, 0, false
+		}
+		all = append(all, n)
+	}
+	switch {
+	case len(all) == 1:
+		return all[0], 0, true
+	case len(all) == 2 && all[1] >= all[0] && all[1] >= 2 && all[1] <= 10:
+		return all[0], all[1], true
+	}
+	return 0, 0, false
+}
+
+// threatOf returns the threat that a column is called after, or -1.
+func (in *inference) threatOf(c *column) int {
+	for of := c; of != nil && of.parent != nil; of = of.parent {
+		name := of.name
+		if name == "*" {
+			continue
+		}
+		if strings.HasPrefix(name, "[") {
+			_, name, _ = strings.Cut(strings.TrimSuffix(name, "]"), "=")
+		}
+		var words []string
+		shared := of.sharedWords()
+		for _, word := range vocabulary.Words(name) {
+			if !shared[vocabulary.Fold(word)] && in.x.reader.name([]byte(word)).Concepts&in.bits("risk level rating score severity threat category label name") == 0 {
+				words = append(words, word)
+			}
+		}
+		if threat, ok := in.x.threatWords.named([]byte(strings.Join(words, " "))); ok {
+			return threat
+		}
+		if own, _ := in.nameOf(of); own != 0 && own&^in.bits("risk level rating score severity threat category label name id") != 0 {
+			return -1
+		}
+	}
+	return -1
+}
+
+// sharedWords returns the words that the names of at least three members of an object begin with: they say
+// what these are together.
+func (c *column) sharedWords() map[string]bool {
+	if c.parent == nil || strings.HasPrefix(c.name, "[") {
+		return nil
+	}
+	n := map[string]int{}
+	for _, of := range c.parent.children {
+		if words := vocabulary.Words(of.name); len(words) > 1 {
+			n[vocabulary.Fold(words[0])]++
+		}
+	}
+	shared := map[string]bool{}
+	for word, times := range n {
+		if times >= 3 {
+			shared[word] = true
+		}
+	}
+	return shared
+}
+
+// threats finds the columns that name threats, and rate them.
+func (in *inference) threats() {
+	labels, lists := in.threatLabels()
+	rated := in.ratings(lists)
+	isRated := func(r ratedColumn) bool { return r.Level != nil }
+	if len(rated) > 0 || slices.ContainsFunc(labels, isRated) { // what only names them is a heading, or the like
+		labels = slices.DeleteFunc(labels, func(r ratedColumn) bool { return !isRated(r) })
+	}
+	in.mapping.Rated = append(labels, rated...)
+}
+
+// ratings finds columns that are called after threats and have ratings, or are entries of a list that are,
+// but for lists of which it is known. Those beside one another are on one scale.
+func (in *inference) ratings(lists []*column) (rated []ratedColumn) {
+	type key struct {
+		parent *column
+		rest   string
+	}
+	families := map[key][]*column{}
+	var order []key
+	for _, c := range in.scalars {
+		if in.taken[c] != "" || c.of.distinct > 12 || c.of.length > 40 || !c.isPlain() || in.threatOf(c) < 0 {
+			continue
+		}
+		k := key{parent: c.parent}
+		for of := c; of.parent != nil; of = of.parent { // an entry of a list stands beside the other entries
+			if strings.HasPrefix(of.name, "[") {
+				k = key{of.parent, string(c.within(of))}
+				break
+			}
+		}
+		if slices.Contains(lists, k.parent) {
+			continue
+		}
+		if families[k] == nil {
+			order = append(order, k)
+		}
+		families[k] = append(families[k], c)
+	}
+	for _, k := range order {
+		all := &column{parent: k.parent, name: families[k][0].name}
+		for _, c := range families[k] {
+			all.cells = append(all.cells, c.cells...)
+		}
+		in.look(all)
+		scale, ok := in.scaleOf(all, len(families[k]) >= 3)
+		if !ok || !scale.worded && len(families[k]) < 3 {
+			continue
+		}
+		for _, c := range families[k] {
+			if p, err := parsePattern(c.pointer()); err == nil {
+				threat := in.x.threatWords.names[in.threatOf(c)]
+				rated = append(rated, ratedColumn{At: p, Threat: threat, Levels: scale.levels})
+				in.note("threats", c, 1, "rates %s: %s", threat, scale)
+			}
+		}
+	}
+	return rated
+}
+
+// threatLabels finds columns whose values name threats, and the lists that rate them as well.
+func (in *inference) threatLabels() (rated []ratedColumn, lists []*column) {
+	for _, c := range in.scalars {
+		if in.taken[c] != "" || c.of.length > 60 || c.of.numbers > 0 {
+			continue
+		}
+		threats, known, all := map[int]bool{}, 0, 0
+		seen := map[string]bool{}
+		for _, v := range c.cells {
+			for part := range strings.FieldsFuncSeq(v.text, func(c rune) bool { return strings.ContainsRune(",;|", c) }) {
+				part = strings.TrimSpace(part)
+				if seen[part] {
+					continue
+				}
+				seen[part] = true
+				all++
+				if threat, ok := in.x.threatWords.named([]byte(part)); ok {
+					known++
+					threats[threat] = true
+				}
+			}
+		}
+		few := in.records < 10 || 2*all < 3*c.of.n
+		if all > 0 && 10*c.of.n > 6*all*in.records && in.records > 5 {
+			few = false // headings, which nearly all records have
+		}
+		if len(threats) < 2 || all > 80 || 10*known < 4*all {
+			continue
+		}
+		p, err := parsePattern(c.pointer())
+		if err != nil {
+			continue
+		}
+		r := ratedColumn{At: p}
+		for _, of := range in.scalars { // its rating beside it
+			if of == c || in.taken[of] != "" || of.parent != c.parent || c.parent.name != "*" || of.of.distinct > 12 || of.of.length > 40 || of.isOrdinal() {
+				continue
+			}
+			if scale, ok := in.scaleOf(of, true); ok && in.nearestName(of)&in.bits("id number") == 0 {
+				level, err := parsePattern(of.within(c.parent))
+				name, err2 := parsePattern(c.within(c.parent))
+				each, err3 := parsePattern(c.parent.pointer())
+				if err == nil && err2 == nil && err3 == nil {
+					r.Each, r.At, r.Level, r.Levels = &each, name, &level, scale.levels
+					lists = append(lists, c.parent.parent)
+					in.note("threats", of, 1, "rates threats: %s", scale)
+					break
+				}
+			}
+		}
+		if !few && r.Level == nil {
+			continue
+		}
+		rated = append(rated, r)
+		in.note("threats", c, float64(known)/float64(all), "%d of %d of its labels are threats", known, all)
+	}
+	return rated, lists
+}
+
+// ratedColumn says where a record names threats, or rates one.
+type ratedColumn struct {
+	Each   *pattern       `json:"each,omitzero"`   // the entries of a list; nil if the record itself has it
+	At     pattern        `json:"at"`              // what names the threat, or rates the one that is known
+	Threat string         `json:"threat,omitzero"` // empty if the value names it
+	Level  *pattern       `json:"level,omitzero"`  // its rating, from an entry
+	Levels map[string]int `json:"levels,omitzero"` // of the values of a rating, folded
+}
+
+// relativeTo returns a pattern of a position from an outer column.
+func relativeTo(p pattern, outer *column) (pattern, error) {
+	from := len(outer.pointer())
+	r, err := parsePattern(p.text[from:])
+	r.pairs = p.pairs
+	if err == nil && p.lon != nil {
+		var lon pattern
+		lon, err = parsePattern(p.lon.text[from:])
+		r.lon = &lon
+	}
+	return r, err
+}
+
+func (in *inference) placesOf() {
+	lists := map[*column]located{}
+	for _, l := range in.locatedIn() {
+		for of := l.column.parent; of != nil; of = of.parent {
+			if of.name == "*" || of.name == members {
+				if _, ok := lists[of]; !ok {
+					lists[of] = l
+				}
+				break
+			}
+		}
+	}
+	var each []pattern
+	var name []pattern
+	var at []pattern
+	for _, list := range slices.SortedFunc(maps.Keys(lists), byPointer) {
+		l := lists[list]
+		var best *column
+		most := 0.0
+		for _, c := range in.scalars {
+			if !c.isIn(list) || c.of.letters < 0.9 || c.of.length > 80 || c.of.markup > 0.1 || c.keyed || strings.Contains(string(c.within(list)), "*") || in.textPoint(c) > 0.3 {
+				continue
+			}
+			own := in.nearestName(c)
+			score := float64(c.of.distinct) / float64(c.of.n)
+			if own&in.bits("name title label") != 0 {
+				score++
+			}
+			if own&in.bits("category id code link text summary") != 0 {
+				score -= 0.5
+			}
+			score += 0.3*c.of.spaced - 0.1*float64(c.of.unknown)
+			if score > most {
+				best, most = c, score
+			}
+		}
+		if best == nil {
+			continue
+		}
+		e, err := parsePattern(list.pointer())
+		n, err2 := parsePattern(best.within(list))
+		if err != nil || err2 != nil {
+			continue
+		}
+		from, err := relativeTo(l.from, list)
+		if err != nil {
+			continue
+		}
+		each, name, at = append(each, e), append(name, n), append(at, from)
+		in.note("places", best, most, "names with positions near the report's")
+	}
+	if each == nil {
+		return
+	}
+	in.mapping.Places.Each, in.mapping.Places.Name = each, name
+	in.mapping.Places.Location = at
+}
+
+func (in *inference) summary() {
+	var best *column
+	most := 0.0
+	for _, c := range in.scalars {
+		if in.taken[c] != "" || !c.isPlain() || c.of.length < 40 || c.of.spaced < 0.9 || in.share(c) < 0.5 || in.isForeign(c) {
+			continue
+		}
+		if in.nearestName(c)&in.bits("summary") == 0 {
+			continue
+		}
+		score := 1 + in.share(c) - 0.1*float64(c.of.unknown) - 0.05*float64(c.depth())
+		if score > most {
+			best, most = c, score
+		}
+	}
+	if best == nil {
+		return
+	}
+	if p, err := parsePattern(best.pointer()); err == nil {
+		in.mapping.Fields.Summary = []pattern{p}
+		in.note("summary", best, most, "by its name")
+	}
+}

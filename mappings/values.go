@@ -1,0 +1,319 @@
+package mappings
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"riskdex/internal/vocabulary"
+	"riskdex/mappings/gazetteer"
+)
+
+// values says what the values of a column are.
+type values struct {
+	n        int // all of them
+	distinct int
+	letters  float64 // the share with a letter
+	spaced   float64 // with a space
+	markup   float64 // that are links, or markup
+	length   float64 // mean, in characters
+	longest  int
+	prose    float64 // of sentences
+	numbers  float64
+	whole    float64 // of whole numbers
+	degrees  float64 // that may be a latitude or a longitude
+	codes    float64 // of three letters
+	upper    float64 // in capitals alone
+	means    vocabulary.Concepts
+	own      vocabulary.Concepts // of its own name
+	unknown  int                 // words of its own name that are not in the vocabulary
+}
+
+// look fills in what the values and the names of a column are.
+func (cs *columns) look(c *column) *values {
+	v := &c.of
+	if v.n > 0 || len(c.cells) == 0 {
+		return v
+	}
+	seen := map[string]bool{}
+	v.n = len(c.cells)
+	one := 1 / float64(v.n)
+	for _, of := range c.cells {
+		s := of.text
+		seen[s] = true
+		size := utf8.RuneCountInString(s)
+		v.length += one * float64(size)
+		v.longest = max(v.longest, size)
+		if strings.ContainsFunc(s, unicode.IsLetter) {
+			v.letters += one
+		}
+		if strings.ContainsRune(s, ' ') || !isASCII(s) && size > 0 {
+			v.spaced += one
+		}
+		if strings.Contains(s, "://") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "www.") || strings.Contains(s, "@") && !strings.ContainsRune(s, ' ') {
+			v.markup += one
+		}
+		if size > 60 && strings.ContainsAny(s, ".!?。") {
+			v.prose += one
+		}
+		if n, err := strconv.ParseFloat(s, 64); err == nil {
+			v.numbers += one
+			if n == math.Trunc(n) {
+				v.whole += one
+			}
+		}
+		if _, ok := degreesOf(s); ok {
+			v.degrees += one
+		}
+		if len(s) == 3 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+			v.codes += one
+		}
+		if strings.ToUpper(s) == s && strings.ToLower(s) != s {
+			v.upper += one
+		}
+	}
+	v.distinct = len(seen)
+	v.own, v.unknown = cs.nameOf(c)
+	v.means = v.own
+	for of := c.parent; of != nil; of = of.parent {
+		own, _ := cs.nameOf(of)
+		v.means |= own
+	}
+	return v
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// nameOf returns what the words of a column's own name mean, whatever else is among them, and how many
+// words are not known. A compound such as Meldestufe is one of them, and means what its end does. A
+// list, and what only wraps a value, is called as what it is in.
+func (cs *columns) nameOf(c *column) (all vocabulary.Concepts, unknown int) {
+	for c != nil && (c.name == "*" || c.name == members || c.name == "") {
+		c = c.parent
+	}
+	if c == nil {
+		return 0, 0
+	}
+	name := c.name
+	if strings.HasPrefix(name, "[") {
+		_, name, _ = strings.Cut(strings.TrimSuffix(name, "]"), "=")
+	}
+	n := cs.x.reader.name([]byte(name))
+	if !n.Unknown {
+		return n.Concepts, 0
+	}
+	for _, word := range vocabulary.Words(name) {
+		w := cs.x.reader.name([]byte(word))
+		all |= w.Concepts
+		if w.Unknown {
+			unknown++
+			all |= cs.x.reader.vocabulary.Ending(word)
+		}
+	}
+	return all, unknown
+}
+
+// nearestName returns what the name of a column means, or else that of what it is in.
+func (cs *columns) nearestName(c *column) vocabulary.Concepts {
+	for of := c; of != nil && of.parent != nil; of = of.parent {
+		own, _ := cs.nameOf(of)
+		if own != 0 {
+			return own
+		}
+	}
+	return 0
+}
+
+// countriesOf returns the countries that a text is, or lists.
+func (cs *columns) countriesOf(s string) []string {
+	const longest = 200
+	if len(s) > longest || len(s) < 2 {
+		return nil
+	}
+	if code := cs.countryOf(s); code != "" {
+		return []string{code}
+	}
+	var all []string
+	for part := range strings.FieldsFuncSeq(s, func(c rune) bool { return strings.ContainsRune(",;|/、", c) }) {
+		code := cs.countryOf(strings.TrimSpace(part))
+		if code == "" {
+			return nil
+		}
+		if !slices.Contains(all, code) {
+			all = append(all, code)
+		}
+	}
+	return all
+}
+
+func (cs *columns) countryOf(s string) string {
+	w := cs.x.world()
+	if len(s) == 2 && isASCII(s) {
+		code := strings.ToUpper(s)
+		if code == "UK" {
+			return "GB"
+		}
+		if code == "EL" {
+			return "GR"
+		}
+		if w.Alpha3(code) == "" {
+			return ""
+		}
+		return code
+	}
+	if len(s) < 3 || strings.Trim(s, "0123456789") == "" {
+		return ""
+	}
+	return w.country(s)
+}
+
+// citiesCalled returns the cities that have a name, the largest first.
+func (cs *columns) citiesCalled(name string) []*gazetteer.City {
+	const longest = 60
+	if len(name) < 2 || len(name) > longest {
+		return nil
+	}
+	found := slices.Collect(cs.x.world().CitiesCalled(gazetteer.Fold(name)))
+	slices.SortStableFunc(found, func(a, b *gazetteer.City) int { return b.Population - a.Population })
+	return found
+}
+
+// cityIn returns the cities whose name is a part of a title, and whether the title is nothing else.
+func (cs *columns) citiesIn(title string) (found []*gazetteer.City, whole bool) {
+	if found = cs.citiesCalled(title); found != nil {
+		return found, true
+	}
+	const longest = 120
+	if len(title) > longest {
+		return nil, false
+	}
+	for _, part := range segments(title) {
+		if found = cs.citiesCalled(part); found != nil {
+			return found, false
+		}
+		if found = cs.citiesCalled(cs.x.world().core(part)); found != nil {
+			return found, false
+		}
+	}
+	for run := range namesIn(title) {
+		if found = cs.citiesCalled(run); found != nil && cs.countryOf(run) == "" {
+			return found, false
+		}
+	}
+	return nil, false
+}
+
+// dateOf returns the time that a text states, by the order of day and month that its column has.
+func dateOf(s string, order dateOrder) (time.Time, bool) {
+	b := []byte(s)
+	if t, _, ok := parseDate(b); ok {
+		if order == unread || !bytes.ContainsAny(b, "/-") || len(b) > 10 || len(b) > 4 && b[4] == '-' {
+			return t, true
+		}
+	}
+	date, rest, _ := strings.Cut(strings.ReplaceAll(s, "T", " "), " ")
+	day, month := numbersOf(strings.ReplaceAll(date, ".", "/"))
+	t := day
+	if order == monthFirst {
+		t = month
+	}
+	if t.IsZero() {
+		return t, false
+	}
+	for _, layout := range []string{"15:04", "15:04:05", "3:04 PM", "3:04PM"} {
+		if clock, err := time.Parse(layout, strings.TrimSpace(rest)); err == nil {
+			return t.Add(time.Duration(clock.Hour())*time.Hour + time.Duration(clock.Minute())*time.Minute + time.Duration(clock.Second())*time.Second), true
+		}
+	}
+	return t, rest == ""
+}
+
+// orderOf returns the order of day and month in a column of dates, or untold.
+func orderOf(c *column) dateOrder {
+	days, months := 0, 0
+	for _, v := range c.cells {
+		date, _, _ := strings.Cut(strings.ReplaceAll(v.text, "T", " "), " ")
+		day, month := numbersOf(strings.ReplaceAll(date, ".", "/"))
+		switch {
+		case !day.IsZero() && month.IsZero():
+			days++
+		case day.IsZero() && !month.IsZero():
+			months++
+		}
+	}
+	switch {
+	case days > 10*months:
+		return dayFirst
+	case months > 10*days:
+		return monthFirst
+	}
+	return untold
+}
+
+// degreesOf reads a number of degrees, such as 5.3264, -4,0111 or 15,567° N.
+func degreesOf(s string) (float64, bool) {
+	s = strings.TrimSpace(s)
+	if s == "" || len(s) > 24 {
+		return 0, false
+	}
+	sign := 1.0
+	if last, size := utf8.DecodeLastRuneInString(s); unicode.IsLetter(last) {
+		switch unicode.ToUpper(last) {
+		case 'S', 'W', 'V':
+			sign = -1
+		case 'N', 'E', 'O', 'Ø', 'Ö':
+		default:
+			return 0, false
+		}
+		s = strings.TrimRight(s[:len(s)-size], " °º")
+	}
+	s = strings.TrimRight(s, " °º")
+	if strings.Count(s, ",") == 1 && !strings.Contains(s, ".") {
+		s = strings.Replace(s, ",", ".", 1)
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	return sign * n, err == nil && math.Abs(n) <= 180
+}
+
+// twoIn returns the two numbers of degrees that a text has.
+func twoIn(s string) (first, second float64, ok bool) {
+	const longest = 60
+	if len(s) > longest || !strings.ContainsAny(s, ".,") {
+		return 0, 0, false
+	}
+	if lon, lat, ok := wellKnownText([]byte(s)); ok {
+		p, ok := parsePoint(lon, lat)
+		return p.lat, p.lon, ok
+	}
+	s = strings.Trim(s, "[](){} ")
+	for _, sign := range []string{";", "|", "/", ", ", " ", ","} {
+		a, b, found := strings.Cut(s, sign)
+		if !found {
+			continue
+		}
+		if first, ok = degreesOf(a); !ok {
+			continue
+		}
+		if second, ok = degreesOf(b); ok {
+			return first, second, true
+		}
+		if b, _, found = strings.Cut(strings.TrimSpace(b), " "); found { // a radius after them
+			if second, ok = degreesOf(b); ok {
+				return first, second, true
+			}
+		}
+	}
+	return 0, 0, false
+}
