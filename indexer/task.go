@@ -71,6 +71,7 @@ func (x *Indexer) perform(ctx context.Context, t task, tell progress) (out outco
 		return out
 	}
 	if t.check {
+		x.readAsKept(ctx, t.kind)
 		defer func() {
 			if out.trouble == nil || out.trouble.reason != reasonStarting {
 				x.triedToCompare(t.kind)
@@ -151,6 +152,9 @@ func elsewhere(err error) *judgement {
 
 // sendAndSettle sends changes and settles them.
 func (x *Indexer) sendAndSettle(ctx context.Context, t task, changes []report.Change, out *outcome, tell progress) {
+	if x.readBetter(ctx, t, changes) {
+		out.found = &found{changed: true}
+	}
 	batch := x.prepareAll(ctx, changes)
 	var judgements []judgement
 	if t.target == nil || t.target.only {

@@ -47,6 +47,10 @@ func VerifiedIn(notes map[string]string, kind Kind) (v Verified) {
 // journal sends: everything that counts as settled is settled there, and nowhere else.
 func PlaceNote(kind Kind) string { return "place:" + string(kind) }
 
+// ReadingNote returns the name of the note that says how the records of a kind are read, as their values
+// have told.
+func ReadingNote(kind Kind) string { return "reading:" + string(kind) }
+
 // PlaceIn reads the place of a kind from its note; empty if none is known.
 func PlaceIn(notes map[string]string, kind Kind) string {
 	place, _, _ := strings.Cut(notes[PlaceNote(kind)], " ")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,10 +49,7 @@ func (c *mappingsLearnCommand) Run(io streams) error {
 	if err != nil {
 		return fmt.Errorf("propose a mapping: %w", err)
 	}
-	file, err := set.File(lesson)
-	if err != nil {
-		return fmt.Errorf("propose a mapping: %w", err)
-	}
+	file := lesson.File
 	if c.JSON {
 		err = c.printJSON(io, lesson, all, file)
 	} else {
@@ -121,7 +119,7 @@ func (c *mappingsLearnCommand) read(cfg receiver.Config, kind report.Kind) (rece
 func (c *mappingsLearnCommand) print(io streams, l mappings.Lesson, feed receiver.Feed) error {
 	fmt.Fprintf(io.out, "records of %s: %d\n\n", l.Kind, l.Records)
 	table := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "FIELD\tFROM\tRECORDS\tVALUES\tSUCH AS")
+	fmt.Fprintln(table, "FIELD\tFROM\tRECORDS\tVALUES\tSUCH AS\tBECAUSE")
 	for _, id := range feed.IDs {
 		name := "id?"
 		if id.At == feed.IDAt {
@@ -133,7 +131,8 @@ func (c *mappingsLearnCommand) print(io streams, l mappings.Lesson, feed receive
 	for _, f := range l.Fields {
 		misfits = misfits || f.Misfits > 0
 		if f.Records > 0 {
-			fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", f.Field, sanitize.OneLine(f.Pointer), f.Records, f.Distinct, shortened(strings.Join(f.Examples, ", ")))
+			why := cmp.Or(f.Why, map[bool]string{true: "of its name"}[f.ByName])
+			fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\n", f.Field, sanitize.OneLine(f.Pointer), f.Records, f.Distinct, shortened(strings.Join(f.Examples, ", ")), shortened(why))
 		}
 	}
 	if misfits {
@@ -169,19 +168,8 @@ func advise(l mappings.Lesson, feed receiver.Feed) []string {
 	case usual && !idIsKnown(feed):
 		all = append(all, fmt.Sprintf("The id is told by the words of its name. To be certain: --ids %s=%s.", l.Kind, sanitize.OneLine(feed.IDAt)))
 	}
-	if l.Levels.Scale != "" {
-		all = append(all, fmt.Sprintf(`Levels go from %d to %d: the proposal has "risk_scale": %q, the lowest first. Turn it round if 1 is the worst.`, l.Levels.Low, l.Levels.High, l.Levels.Scale))
-	} else if l.Levels.Numbers > 0 && l.Levels.High < 5 {
-		all = append(all, fmt.Sprintf(`No level is above %d, and 5 is taken for the worst: if %[1]d is, say "risk_scale": "1-%[1]d".`, l.Levels.High))
-	}
-	switch {
-	case l.Levels.Ladder != nil:
-		all = append(all, fmt.Sprintf(`The proposal has these labels as "risk_scale", the lowest first: %q.`, l.Levels.Ladder))
-	case l.Levels.Assumed:
-		all = append(all, "Labels are read on the scale low, moderate, medium, high, extreme: if the publisher has another, list all its labels in risk_scale, the lowest first.")
-	}
-	if labels := l.Levels.Labels(); len(labels) > 0 {
-		all = append(all, fmt.Sprintf("Nobody knows the level of %s: add it to risk_levels, or list all labels in risk_scale, the lowest first.", shortened(fmt.Sprintf("%q", labels))))
+	if labels := l.Labels(); len(labels) > 0 {
+		all = append(all, fmt.Sprintf("Nobody knows the level of %s: add it to risk_levels.", shortened(fmt.Sprintf("%q", labels))))
 	}
 	return append(all, "Values in no row are only in text, or in source. If no pointer of the file leads to a value, the words of names decide.")
 }
@@ -202,7 +190,8 @@ func (c *mappingsLearnCommand) printJSON(io streams, l mappings.Lesson, feed rec
 		Records  int               `json:"records"`
 		Distinct int               `json:"distinct"`
 		Examples []json.RawMessage `json:"examples"`
-		InFile   bool              `json:"in_file"`
+		Because  string            `json:"because,omitempty"`
+		ByName   bool              `json:"by_name,omitempty"`
 		Misfits  int               `json:"misfits,omitempty"`
 		Reason   string            `json:"reason,omitempty"`
 	}
@@ -226,7 +215,7 @@ func (c *mappingsLearnCommand) printJSON(io streams, l mappings.Lesson, feed rec
 		out.IDs = append(out.IDs, id{p.At, p.Example, p.Records, p.Distinct})
 	}
 	for _, f := range l.Fields {
-		p := place{Field: f.Field, Pointer: f.Pointer, Records: f.Records, Distinct: f.Distinct, InFile: f.InFile && f.Records > 0, Misfits: f.Misfits, Reason: f.Reason}
+		p := place{Field: f.Field, Pointer: f.Pointer, Records: f.Records, Distinct: f.Distinct, Because: f.Why, ByName: f.ByName, Misfits: f.Misfits, Reason: f.Reason}
 		for _, e := range f.Examples {
 			p.Examples = append(p.Examples, json.RawMessage(e))
 		}

@@ -180,6 +180,9 @@ func (AsDelivered) AppendDocument(dst []byte, c report.Change) ([]byte, []string
 	return append(dst, c.Body...), nil, nil
 }
 
+// See implements [indexer.Documents]: nothing is read of the bodies.
+func (AsDelivered) See(report.Kind, []report.Change, bool) string { return "" }
+
 // Start makes a rig and runs it.
 func Start(t *testing.T, cfg indexer.Config) *Rig {
 	t.Helper()
