@@ -11,6 +11,7 @@
 //	turns.go     does the address lead to one cluster, or to several by turns?
 //	check.go     is the index there, and what have earlier runs left to do?
 //	task.go      claim, send (send.go, prepare.go), settle (settle.go)
+//	reading.go   how the records of a kind are read, as they tell it themselves
 //	bulk.go      one bulk request and the answer to each of its items
 //	judgement.go what an answer means for a change, by what elastic.Classify says of it
 //	ahead.go     what the index has that is ahead of the journal

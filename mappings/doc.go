@@ -15,6 +15,11 @@
 // Package gazetteer adds the names that cities and countries have in other languages.
 // Package plaintext makes readable text of markup.
 //
+// How a feed names its fields is not known. [Set.See] finds out which pointers lead to them, by what
+// the values of its records are: columns.go reads the columns of a sample, values.go says what is in
+// them, infer.go which field each fills, and reading.go when that is done. enrich.go makes lists of
+// numbered members, and follows references. An operator's files win, field by field.
+//
 // [Builtin] and [Load] read the files into a [Set], or return [Mistakes].
 // [Set.AppendDocument] makes the document of a change, [Set.Explain] reports where its
 // fields come from, [Set.SearchBody] makes the body of a search, and [ReadResult] reads the

@@ -10,8 +10,10 @@
 //	  body             read, inflate, bound; unread.go answers where that fails
 //	  parse.go         changes of the body:
 //	    jsonscan         reject JSON that Elasticsearch would reject later
-//	    envelope.go      find the records in whatever envelope they came in
-//	    identity.go      find each record's id and code; likelyids.go where it is at no usual place
+//	    envelope.go      find the records by where the content is; beside.go what else is there
+//	    around.go        keep each record with the objects that it refers to
+//	    identity.go      find each record's id and code; likelyids.go and uniqueids.go where it is
+//	                     at no usual place
 //	    norecord.go      reject what would replace a report and says nothing
 //	  the journal      append, durably
 //	  wait.go          if the sender asks for it, wait until a search shows it
