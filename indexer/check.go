@@ -17,6 +17,9 @@ import (
 func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 	ctx, cancel := context.WithTimeout(parent, elastic.RequestTimeout)
 	defer cancel()
+	if !t.known {
+		x.readAsKept(ctx, t.kind)
+	}
 	locked := false    // the kind, in the journal
 	var unmarked error // why the journal could not do its part
 	resend := func(ctx context.Context) error {

@@ -250,3 +250,5 @@ func TestUnreadableJournalIsLoggedNowAndThen(t *testing.T) {
 		})
 	}
 }
+
+func (*checking) Use(report.Kind, string) error { return nil }

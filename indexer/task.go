@@ -71,7 +71,6 @@ func (x *Indexer) perform(ctx context.Context, t task, tell progress) (out outco
 		return out
 	}
 	if t.check {
-		x.readAsKept(ctx, t.kind)
 		defer func() {
 			if out.trouble == nil || out.trouble.reason != reasonStarting {
 				x.triedToCompare(t.kind)
