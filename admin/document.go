@@ -154,7 +154,12 @@ func (s *statuses) documentOnce(ctx context.Context, named report.Key, journalOn
 		return doc, err
 	}
 	if !d.By.Known() {
-		doc.State, doc.Says, doc.Remedy = unnamed(doc)
+		stats, err := s.Status.Journal.Stats(ctx)
+		if err != nil {
+			return doc, err
+		}
+		lost := stats.Loss.Lost() || len(report.AcknowledgedIn(stats.Notes)) > 0
+		doc.State, doc.Says, doc.Remedy = unnamed(doc, lost)
 		return doc, nil
 	}
 	doc.ID, doc.Version, doc.Op, doc.AcceptedAt = d.ID, d.Version, d.Op, d.AcceptedAt
@@ -218,8 +223,8 @@ func (s *statuses) refusedFor(ctx context.Context, named report.Key, d report.Do
 	return found, nil
 }
 
-// unnamed says why a name leads to no document.
-func unnamed(d Document) (state, says, remedy string) {
+// unnamed says why a name leads to no document, in a journal that has lost changes or has not.
+func unnamed(d Document, lost bool) (state, says, remedy string) {
 	if d.By == report.NamedAmbiguous {
 		ids := make([]string, len(d.Cities))
 		for i, id := range d.Cities {
@@ -231,7 +236,11 @@ func unnamed(d Document) (state, says, remedy string) {
 	if len(d.Refused) > 0 {
 		return DocumentUnknown, says + " What was delivered for it was refused: " + d.Refused[0].Detail, fmt.Sprintf("riskdex refused show %d", d.Refused[0].Number)
 	}
-	return DocumentUnknown, says + " It was never accepted, or it was deleted so long ago that its tombstone was dropped.", "Look for another spelling with riskdex search; or have it delivered"
+	why := " It was never accepted, or it was deleted so long ago that its tombstone was dropped."
+	if lost {
+		why = " It was never accepted, it was deleted so long ago that its tombstone was dropped, or it was lost when the journal was set back: the index may have it."
+	}
+	return DocumentUnknown, says + why, "Look for another spelling with riskdex search; or have it delivered"
 }
 
 // document shows the page of a document.

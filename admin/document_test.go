@@ -51,6 +51,9 @@ func TestDocumentSaysItsState(t *testing.T) {
 	}
 	d.shows(none, none)
 	want("LON", admin.DocumentUnknown, false, "nothing of cities LON", "never accepted")
+	loss := report.Loss{Until: d.clock()}
+	d.note(report.AcknowledgedLossNote(loss), report.NoteOfLoss(loss))
+	want("LON", admin.DocumentUnknown, false, "nothing of cities LON", "lost when the journal was set back")
 	d.deliver("PUT", "/cities/LON", `{"id":"130","code":"LON","title":"London"}`)
 	if doc := want("lon", admin.DocumentWaiting, false, "waits since", "on its way", "does not find it"); doc.By != report.NamedByCode || doc.ID != "130" || doc.Code != "LON" || doc.Body == "" {
 		t.Errorf("the code leads to %+v, want the city 130 with its record", doc)

@@ -217,7 +217,7 @@ func (h *histories) keyOf(ctx context.Context, named report.Key, exact bool) (ke
 		}
 	}
 	if d.By == report.NamedAmbiguous {
-		_, says, remedy := unnamed(Document{Kind: named.Kind, Name: string(named.ID), By: d.By, Cities: d.Cities})
+		_, says, remedy := unnamed(Document{Kind: named.Kind, Name: string(named.ID), By: d.By, Cities: d.Cities}, false)
 		return named, "", d.By, &Problem{Status: http.StatusConflict, Detail: says + " " + remedy + "."}
 	}
 	if d.By.Known() {

@@ -9,8 +9,9 @@
 // A journal is a compacted log with one row per document: the pending rows are the queue, the
 // dead ones the store of dead letters, and all of them the source of a rebuild. A deleted
 // document leaves a tombstone, a row without a body, until [Options.KeepDeleted] after the delete
-// was settled. A delete of an unknown document leaves a tombstone only while refusals are kept,
-// so that no retry of them brings the document back.
+// was settled. A delete of an unknown document leaves a tombstone only while refusals are kept, so
+// that no retry of them brings the document back, and once the journal was ever set back, since the
+// index may have the document: then the delete is sent.
 //
 // # Promises
 //

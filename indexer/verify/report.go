@@ -48,7 +48,7 @@ func (r Report) advice() string {
 		return fmt.Sprintf("the journal does not know %d of the %d documents of the index: it is a fresh journal, or that of another index; %s",
 			r.Unknown, r.Indexed, restore)
 	case r.OtherJournal > 0:
-		return fmt.Sprintf("%d documents have versions that another journal gave out: they may be newer than what this one has; %s",
+		return fmt.Sprintf("%d documents have versions that another journal gave out, or this one before it was set back: they may be newer than what this one has; %s",
 			r.OtherJournal, restore)
 	case r.ahead > 0:
 		return fmt.Sprintf("%d documents have versions ahead of the clock, which no journal gives out while its clock is right: "+

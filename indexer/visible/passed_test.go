@@ -15,11 +15,15 @@ import (
 // before to after.
 type oneDocument struct {
 	entry         report.Entry
+	unknown       bool // to the journal
 	refreshAt     time.Time
 	before, after elastic.Indexed
 }
 
 func (o oneDocument) Lookup(context.Context, report.Kind, []report.ID) ([]report.Entry, error) {
+	if o.unknown {
+		return nil, nil
+	}
 	return []report.Entry{o.entry}, nil
 }
 
@@ -57,6 +61,19 @@ func TestOldContentWithANewerVersionIsNotShown(t *testing.T) {
 					t.Errorf("%s, %s: after the refresh Wait returned %d, want 1", state, op, n)
 				}
 			})
+		}
+	}
+}
+
+// TestWhatTheJournalDoesNotKnowIsLookedFor: a journal that was set back may lack what searches find,
+// and nothing will delete that.
+func TestWhatTheJournalDoesNotKnowIsLookedFor(t *testing.T) {
+	for want, have := range []elastic.Indexed{{Found: true, Version: 100}, {}} {
+		o := oneDocument{after: have, unknown: true}
+		o.entry.ID = "1"
+		w := visible.New(o, o, func(report.Kind) string { return "cities" })
+		if n := w.Wait(t.Context(), report.Cities, []report.Stamp{{Key: report.Key{Kind: report.Cities, ID: "1"}, Effect: report.Unknown}}); n != want {
+			t.Errorf("of an unknown document that searches find (%v), Wait returned %d, want %d", have.Found, n, want)
 		}
 	}
 }

@@ -49,7 +49,7 @@ const (
 const batch = 1000
 
 // Wait waits until searches show all of stamps, or something newer, and returns how many they
-// show. It returns earlier when all others are dead letters, which need somebody to act, or when
+// show. It returns earlier when all others need somebody to act, or when
 // ctx ends. A deleted document counts as shown when searches no longer find it. Errors of journal
 // and index do not end the wait.
 func (w *Waiter) Wait(ctx context.Context, kind report.Kind, stamps []report.Stamp) int {
@@ -79,8 +79,9 @@ func (w *Waiter) Wait(ctx context.Context, kind report.Kind, stamps []report.Sta
 	}
 }
 
-// round returns the stamps that searches do not show yet: dead letters, which need somebody to
-// act, and the others. It asks the index only for documents that, by the journal, may be in it.
+// round returns the stamps that searches do not show yet: those that need somebody to act, which are
+// dead letters and what the journal knows nothing of, and the others. It asks the index for all but
+// documents that, by the journal, cannot be in it yet.
 func (w *Waiter) round(ctx context.Context, kind report.Kind, stamps []report.Stamp) (waiting, dead []report.Stamp) {
 	ids := make([]report.ID, len(stamps))
 	for i, s := range stamps {
@@ -97,7 +98,7 @@ func (w *Waiter) round(ctx context.Context, kind report.Kind, stamps []report.St
 	}
 	ids = ids[:0]
 	for _, s := range stamps {
-		if e, ok := known[s.ID]; ok && (e.State != report.StatePending || e.Version > s.Version) {
+		if e, ok := known[s.ID]; !ok || e.State != report.StatePending || e.Version > s.Version {
 			ids = append(ids, s.ID)
 		}
 	}
@@ -111,7 +112,9 @@ func (w *Waiter) round(ctx context.Context, kind report.Kind, stamps []report.St
 	for _, s := range stamps {
 		e, ok := known[s.ID]
 		switch have, asked := indexed[s.ID]; {
-		case !ok: // deleted, and its tombstone dropped
+		case !ok && !have.Found: // deleted, and its tombstone dropped
+		case !ok: // nothing that waits deletes it
+			dead = append(dead, s)
 		// A version between the two may have older content: the index was ahead of the journal,
 		// which then gave the change a version above it.
 		case asked && have.Found && (have.Version == s.Version || have.Version >= e.Version):

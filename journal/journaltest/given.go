@@ -209,22 +209,36 @@ func (h *harness) allEntries(t tester, kind report.Kind) []report.Entry {
 	return list
 }
 
-// An index may have what the journal has lost, and the publisher may have deleted it since.
+// An index may have what the journal has lost, and the publisher may have deleted it since: also what
+// the journal knows as deleted, and after the loss was acknowledged. Once it is deleted, a repeat is
+// one.
 func testGivenDelete(t *testing.T, h *harness) {
+	deleted := h.append(t, city("deleted before", "", "{}"), remove(report.Cities, "deleted before"))[1]
+	h.settle(t, h.claimOne(t, report.Cities), report.Deleted)
 	lost := h.later(report.Cities, "lost")
 	h.given(t, lost)
 	h.reopen(t)
-	s := h.append(t, remove(report.Cities, "lost"))[0]
-	if s.Version <= lost.Version || s.Effect != report.Unknown {
-		t.Errorf("the delete is %+v, want one of something unknown, above version %d", s, lost.Version)
+	send := func(id report.ID) {
+		t.Helper()
+		s := h.append(t, remove(report.Cities, string(id)))[0]
+		if s.Version <= max(lost.Version, deleted.Version) || s.Effect != report.Unknown {
+			t.Errorf("the delete is %+v, want one of something unknown, above version %d", s, lost.Version)
+		}
+		c := h.claimOne(t, report.Cities)
+		if c.ID != id || c.Op != report.Delete {
+			t.Errorf("claimed %s of %q, want the delete of %q", c.Op, c.ID, id)
+		}
+		if d := h.document(t, report.Cities, id); d.By != report.NamedByDeletedID {
+			t.Errorf("%q is named by %q, want a deleted id", id, d.By)
+		}
+		h.settle(t, c, report.Deleted)
+		if s := h.append(t, remove(report.Cities, string(id)))[0]; s.Version != 0 {
+			t.Errorf("the delete that is repeated has version %d, want none", s.Version)
+		}
 	}
-	c := h.claimOne(t, report.Cities)
-	if c.ID != "lost" || c.Op != report.Delete {
-		t.Errorf("claimed %s of %q, want the delete", c.Op, c.ID)
-	}
-	h.settle(t, c, report.Deleted)
+	send("lost")
 	h.acknowledge(t)
-	if s := h.append(t, remove(report.Cities, "never there"))[0]; s.Version != 0 {
-		t.Errorf("the delete of what was never there has version %d, want none", s.Version)
-	}
+	h.reopen(t)
+	send("lost too")
+	send("deleted before")
 }

@@ -162,6 +162,11 @@ func (s *store) Loss() (l commit.Loss, err error) {
 	return l, err
 }
 
+func (s *store) LostUntil() (until report.Version, err error) {
+	err = s.tx.QueryRow(s.ctx, commit.LostUntilQuery).Scan(&until)
+	return until, err
+}
+
 func (s *store) KeepLoss(l commit.Loss) error {
 	_, err := s.tx.Exec(s.ctx, commit.KeepLoss, int64(l.Since), int64(l.Until), l.NoticedAt)
 	return err

@@ -52,7 +52,7 @@ type statements struct {
 	refusal, refusalsOf, dropRefusal, forgetPlaces                            *sql.Stmt // write
 	keepTrace, dropTrace                                                      *sql.Stmt // write
 	receipt, keepReceipt, dropReceipts, keepNote                              *sql.Stmt // write
-	endLoss, keepLoss, newestBefore                                           *sql.Stmt // write
+	endLoss, keepLoss, lostUntil, newestBefore                                *sql.Stmt // write
 	oldDeleted, dropDeleted, dropOrigin, vacuum                               *sql.Stmt // write
 	claimBegin, claimEnd, claimWaiting, claimDocument, claimTrace             *sql.Stmt // claim
 	claimDocuments                                                            *sql.Stmt // claim
@@ -202,6 +202,7 @@ func (e *engine) prepare(ctx context.Context) error {
 			(SELECT sender, id FROM receipts WHERE at < ?1 ORDER BY at LIMIT %d)`, commit.ReceiptsDropped)},
 		{e.write, &e.st.endLoss, commit.EndLoss},
 		{e.write, &e.st.keepLoss, commit.KeepLoss},
+		{e.write, &e.st.lostUntil, commit.LostUntilQuery},
 		{e.write, &e.st.newestBefore, commit.NewestBeforeQuery},
 		{e.write, &e.st.keepNote, commit.KeepNote},
 		{e.write, &e.st.keepFirst, keepFirst},

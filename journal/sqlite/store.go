@@ -249,6 +249,11 @@ func (s *store) DropReceipts(before int64) error { return s.exec(s.st.dropReceip
 // Loss implements commit.Store. The ledger has it.
 func (s *store) Loss() (commit.Loss, error) { return s.ledger.Loss, nil }
 
+func (s *store) LostUntil() (until report.Version, err error) {
+	err = s.st.lostUntil.QueryRowContext(s.ctx).Scan(&until)
+	return until, err
+}
+
 func (s *store) KeepLoss(l commit.Loss) error {
 	return s.exec(s.st.keepLoss, int64(l.Since), int64(l.Until), l.NoticedAt)
 }

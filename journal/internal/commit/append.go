@@ -153,12 +153,11 @@ func isDeleted(r *Row) bool {
 func (tx *Transaction) mustRemember() bool { return tx.ledger.Refusals > 0 }
 
 // remember reports whether the delete c leaves a tombstone. If it should, but there are too
-// many, all kept refusals become unretryable instead. While a loss is open it always does: the journal
-// does not know what the index has, and the delete is sent.
+// many, all kept refusals become unretryable instead. Where the index may have what the journal has
+// lost, it always does, and the delete is sent.
 func (tx *Transaction) remember(c report.Change, addressed report.ID, old *Row) (bool, error) {
-	loss, err := tx.Store.Loss()
-	if err != nil || loss.Until > 0 {
-		return err == nil, err
+	if may, err := tx.mayBeIndexed(old); err != nil || may {
+		return may, err
 	}
 	if !tx.mustRemember() {
 		return false, nil
@@ -174,6 +173,14 @@ func (tx *Transaction) remember(c report.Change, addressed report.ID, old *Row) 
 		err = tx.clearRefusals(c, addressed, BeforeAll+1)
 	}
 	return false, err
+}
+
+// mayBeIndexed reports whether the index may have a document that the journal lacks: the journal was
+// set back, and has not deleted the document since. That it was acknowledged does not end this: the
+// index still has what nobody delivered again.
+func (tx *Transaction) mayBeIndexed(r *Row) (bool, error) {
+	until, err := tx.Store.LostUntil()
+	return until > 0 && (r == nil || r.Version <= until), err
 }
 
 // forgetPlaces is called before deletes up to a version are no longer remembered: a retry of a

@@ -37,7 +37,7 @@ func Named(l Lookup, kind report.Kind, name report.ID) (d report.Document, err e
 		return d, err
 	case err != nil:
 		return d, fmt.Errorf("find out which document %s %q is: %w", kind, name, err)
-	case r == nil || !r.namesCity() && isDeleted(r):
+	case r == nil || r.Kept == passedOn && isDeleted(r):
 		d.By = report.NamedNothing
 		return d, nil
 	case key.ID == name && r.Op == report.Delete:

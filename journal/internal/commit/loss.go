@@ -60,6 +60,11 @@ const LostQuery = `SELECT coalesce((SELECT version FROM documents WHERE kind = $
 	AND NOT EXISTS (SELECT 1 FROM ids WHERE CASE WHEN name LIKE '` + NotePrefix + report.LossNotes + `%'
 		THEN CAST(value AS bigint) < $3 AND $3 <= CAST(substr(name, length('` + NotePrefix + report.LossNotes + `') + 1) AS bigint) ELSE false END)`
 
+// LostUntilQuery is the statement of both engines for the highest version that was ever lost,
+// acknowledged or not.
+const LostUntilQuery = `SELECT coalesce(max(until), 0) FROM (SELECT until FROM loss UNION ALL
+	SELECT CAST(substr(name, length('` + NotePrefix + report.LossNotes + `') + 1) AS bigint) FROM ids WHERE name LIKE '` + NotePrefix + report.LossNotes + `%') AS lost`
+
 // NewestQuery is the statement of both engines for the newest versions of a kind, the last first.
 const NewestQuery = `SELECT id, version FROM documents WHERE kind = $1 ORDER BY version DESC LIMIT $2`
 

@@ -94,7 +94,9 @@ type Store interface {
 	// Loss returns the loss, zero if there is none. KeepLoss joins one with it, and EndLoss
 	// deletes it and returns it, or ErrNotFound. NewestBefore returns the highest version
 	// of a kind below v, or 0.
+	// LostUntil is the highest version that was ever lost, acknowledged or not, or 0.
 	Loss() (Loss, error)
+	LostUntil() (report.Version, error)
 	KeepLoss(Loss) error
 	EndLoss() (Loss, error)
 	NewestBefore(kind report.Kind, v report.Version) (report.Version, error)

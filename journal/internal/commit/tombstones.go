@@ -111,11 +111,11 @@ func (tx *Transaction) removesOnly(d report.Delivery) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		loss, err := tx.Store.Loss()
+		may, err := tx.mayBeIndexed(old)
 		if err != nil {
 			return false, err
 		}
-		leavesNothing := isDeleted(old) && !tx.mustRemember() && loss.Until == 0 && d.Receipt == nil
+		leavesNothing := isDeleted(old) && !tx.mustRemember() && !may && d.Receipt == nil
 		if !leavesNothing && (old == nil || old.Op == report.Delete) {
 			return false, nil
 		}
