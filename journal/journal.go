@@ -149,7 +149,8 @@ type Journal interface {
 
 	// DropHistory drops the entries of the history beyond Options.History or
 	// Options.HistoryMaxBytes, in steps between which deliveries are accepted, and returns how
-	// many. The journal calls it once a minute itself.
+	// many. The journal does so once a minute itself, and soon after the history has grown beyond
+	// its size.
 	DropHistory(ctx context.Context) (int, error)
 
 	// Note stores a short text under a name, and replaces the one before. Notes survive

@@ -51,8 +51,8 @@ type Options struct {
 	// History is how long the history of documents is kept: what was delivered, by whom, and
 	// when the index had it. With zero, nothing is added and existing entries stay; with a
 	// negative number, existing entries are dropped, too. HistoryMaxBytes bounds the size of the
-	// history, before compression and with a fixed amount per entry. Beyond it, the oldest
-	// entries are dropped. Zero means the default.
+	// history, before compression and with a fixed amount per entry. Beyond it, or near MaxBytes,
+	// the oldest entries are dropped soon after. Zero means the default.
 	History         time.Duration
 	HistoryMaxBytes int64
 

@@ -22,7 +22,7 @@ type serveCommand struct {
 	AdminListen string      `name:"admin-listen" env:"RISKDEX_ADMIN_LISTEN" default:"127.0.0.1:8081" placeholder:"ADDRESS" help:"Address for metrics, health and administration."`
 	adminAccess
 	Journal     string           `name:"journal" env:"RISKDEX_JOURNAL" default:"data/riskdex.db" placeholder:"FILE|URL" help:"The journal: a file, for one process, or postgres://… for several."`
-	MaxBytes    size             `name:"journal-max-bytes" env:"RISKDEX_JOURNAL_MAX_BYTES" placeholder:"SIZE" help:"Most space that the journal may take; beyond it only deletes of existing documents are accepted. By default no limit."`
+	MaxBytes    size             `name:"journal-max-bytes" env:"RISKDEX_JOURNAL_MAX_BYTES" placeholder:"SIZE" help:"Most space that the journal may take; near it the history gives way, and beyond it only deletes of existing documents are accepted. By default no limit."`
 	MinFree     *size            `name:"journal-min-free" env:"RISKDEX_JOURNAL_MIN_FREE" placeholder:"SIZE" help:"Free space that the disk of a journal in a file must have; below it nothing is accepted. By default 256MiB."`
 	KeepDeleted retention        `name:"keep-deleted" env:"RISKDEX_KEEP_DELETED" default:"90d" placeholder:"TIME" help:"How long a deleted document is remembered: at least as long as an index may be restored from an older snapshot."`
 	History     historyRetention `name:"history" env:"RISKDEX_HISTORY" placeholder:"TIME" help:"How long to keep what was delivered for every document, from whom, and when searches found it, such as 90d. By default nothing is added to it; 0 drops what there is, too."`

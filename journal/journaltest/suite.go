@@ -53,6 +53,11 @@ func Run(t *testing.T, open Open) {
 			}
 		})
 	}
+	t.Run("history gives way", func(t *testing.T) {
+		h := newHarness(t, open, journal.Options{History: historyKept, MaxBytes: historyRoom})
+		testHistoryRoom(t, h)
+		h.conserved(t)
+	})
 	t.Run("history", func(t *testing.T) {
 		for _, c := range historyTests {
 			t.Run(c.name, func(t *testing.T) {

@@ -27,7 +27,7 @@ func RunTogether(t *testing.T, open Open) {
 		{"history has what came through each of them", testHistoryEverywhere},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			hs := newHarnesses(t, 3, open, journal.Options{History: historyKept, HistoryMaxBytes: historyMaxBytes / 2})
+			hs := newHarnesses(t, 3, open, journal.Options{History: historyKept, HistoryMaxBytes: togetherMaxBytes})
 			c.run(t, hs)
 			agree(t, hs)
 		})

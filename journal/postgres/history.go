@@ -29,7 +29,7 @@ type reached struct {
 
 // KeepPast implements commit.Store. Unless this transaction has written the replaced body
 // itself, the server copies and compresses it.
-func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) error {
+func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) (int64, error) {
 	r := pastRow{HistoryRow: commit.HistoryRow{Key: c.Key, Version: c.Version, Op: c.Op, At: c.AcceptedAt.UnixMicro(), Bytes: int64(len(c.Body)), Source: by}}
 	if p := s.of[old]; p != nil {
 		r.Old = commit.Replaced{
@@ -56,16 +56,17 @@ func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) err
 		}
 	}
 	s.past = append(s.past, r)
+	size := int64(commit.HistoryRowBytes)
+	if r.Old.Form == commit.FormRaw {
+		size += r.Old.Bytes
+	}
 	if r.sum == nil { // keepAlikeRows counts the others
 		t := s.ledger.Totals[c.Kind]
 		t.History++
-		t.HistoryBytes += commit.HistoryRowBytes
-		if r.Old.Form == commit.FormRaw {
-			t.HistoryBytes += r.Old.Bytes
-		}
+		t.HistoryBytes += size
 		s.ledger.Totals[c.Kind] = t
 	}
-	return nil
+	return size, nil
 }
 
 // NoteReached implements commit.Store.
@@ -150,7 +151,7 @@ func (s *store) queuePast(b *pgx.Batch) {
 
 // DropPast implements commit.Store. Only one process does so at a time, since two would drop too
 // much.
-func (s *store) DropPast(before, most int64, limit int) (n int, err error) {
+func (s *store) DropPast(before, most, over int64, limit int) (n int, err error) {
 	var alone bool
 	if err := s.tx.QueryRow(s.ctx, "SELECT pg_try_advisory_xact_lock($1, $2)", s.keys.class, int32(lockHistory)).Scan(&alone); err != nil || !alone {
 		return 0, err
@@ -162,6 +163,7 @@ func (s *store) DropPast(before, most int64, limit int) (n int, err error) {
 	for _, t := range s.ledger.Totals { // changes of this transaction so far
 		excess += t.HistoryBytes
 	}
+	excess = max(excess, over)
 	rows, err := s.tx.Query(s.ctx, `WITH looked AS MATERIALIZED (
 			SELECT version, at, coalesce(length(old_body), 0) + $4 AS size FROM history ORDER BY version LIMIT $3
 		), summed AS (

@@ -118,7 +118,8 @@ func (j *Journal) renewLease(ctx context.Context) error {
 			return err
 		}
 	}
-	return j.measure(ctx)
+	_, err = j.measure(ctx)
+	return err
 }
 
 // mayJudge notes that this process has reached the journal, and reports whether it may take
@@ -199,21 +200,21 @@ func (j *Journal) leave(ctx context.Context) error {
 	return err
 }
 
-// measure notes whether the journal has reached its limit.
-func (j *Journal) measure(ctx context.Context) error {
+// measure notes whether the journal has reached its limit, and returns commit.OverOf what it uses.
+func (j *Journal) measure(ctx context.Context) (over int64, err error) {
 	if j.opt.MaxBytes <= 0 {
-		return nil
+		return 0, nil
 	}
 	_, used, err := tableBytes(ctx, j.pool)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := commit.CheckUsed("the journal in PostgreSQL", used, j.opt.MaxBytes, j.full.Load() != nil); err != nil {
 		j.full.Store(&err)
 	} else {
 		j.full.Store(nil)
 	}
-	return nil
+	return commit.OverOf(used, j.opt.MaxBytes), nil
 }
 
 // errTakenForDead is why a process is given nothing until it is a member again.

@@ -123,7 +123,7 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	j.idle = newIdleCache(opt.Now)
 	j.opt, j.queue = opt, commit.NewQueue()
 	j.queue.Concurrent = true
-	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Contents: j.readContents, Lost: j.lost})
+	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Over: j.measure, Contents: j.readContents, Lost: j.lost})
 	j.Histories = commit.NewHistories(j.inPast)
 	j.close = sync.OnceValue(j.shutDown)
 	if j.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
@@ -142,7 +142,7 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	}
 	j.background.Go(func() { j.stalls.run(j.open) })
 	j.background.Go(func() { commit.DropDeletedRegularly(j.open, j, opt, func(context.Context) error { return nil }) }) // autovacuum does the rest
-	j.background.Go(func() { commit.KeepHistoryBounded(j.open, j, opt, func(context.Context) error { return nil }) })
+	j.background.Go(func() { j.KeepHistoryBounded(j.open, func(context.Context) error { return nil }) })
 	go j.run()
 	j.idle.changed.Notify()
 	return j, nil

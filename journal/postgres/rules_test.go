@@ -14,7 +14,8 @@ func underTest(t *testing.T) committest.UnderTest {
 	j := process(t, postgrestest.URL(t), silent(), journal.Options{})
 	return committest.UnderTest{Journal: j, Queue: j.queue, FillUp: func() {
 		j.opt.MaxBytes = 1
-		require.NoError(t, j.measure(t.Context()))
+		_, err := j.measure(t.Context())
+		require.NoError(t, err)
 	}}
 }
 

@@ -252,7 +252,7 @@ func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Req
 	}
 	before := l
 	t := commit.NewTransaction(s, time.UnixMicro(s.now).UTC(), &l)
-	t.KeepsHistory = j.opt.History > 0
+	t.Growth = j.Growth()
 	return t, s, before, nil
 }
 

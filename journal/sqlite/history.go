@@ -15,19 +15,20 @@ import (
 // KeepPast implements commit.Store. The row goes to the end of the table, and SQLite copies what was
 // replaced by itself. Its body is compressed later (deflateHistory): that takes longer than
 // all the rest.
-func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) error {
+func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) (bytes int64, err error) {
 	kept, err := s.keepPast(c, by, old)
 	if classify(err) == commit.FaultRequest && old != nil { // what it replaces is damaged
 		kept, err = s.keepPast(c, by, nil)
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
+	bytes = commit.HistoryRowBytes + kept
 	t := s.ledger.Totals[c.Kind]
 	t.History++
-	t.HistoryBytes += commit.HistoryRowBytes + kept
+	t.HistoryBytes += bytes
 	s.ledger.Totals[c.Kind] = t
-	return nil
+	return bytes, nil
 }
 
 // keepPast returns the size of the body that it has kept.
@@ -66,11 +67,12 @@ func (s *store) NoteReached(k report.Key, v report.Version, at int64) error {
 }
 
 // DropPast implements commit.Store.
-func (s *store) DropPast(before, most int64, limit int) (n int, err error) {
+func (s *store) DropPast(before, most, over int64, limit int) (n int, err error) {
 	excess := -most
 	for _, t := range s.ledger.Totals {
 		excess += t.HistoryBytes
 	}
+	excess = max(excess, over)
 	rows, err := s.st.oldestPast.QueryContext(s.ctx, limit)
 	var last int64
 	freed := map[report.Kind]commit.Totals{}

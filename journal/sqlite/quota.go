@@ -28,7 +28,7 @@ func (e *excess) refuses(n commit.Quota) bool {
 }
 
 // quota compares the size of the journal and the free space of the disk with their limits. Only
-// the writer may use it, except for short, which any goroutine may read.
+// the writer may use it, except for short and over, which any goroutine may read.
 type quota struct {
 	path     string
 	max, min int64 // Options.MaxBytes and MinFree; zero or negative means no limit
@@ -45,6 +45,7 @@ type quota struct {
 	longWAL      bool      // the last checkpoint could not copy the whole WAL
 
 	short atomic.Pointer[excess]
+	over  atomic.Int64 // commit.OverOf used
 }
 
 func newQuota(path string, opt journal.Options) *quota {
@@ -81,6 +82,7 @@ func (q *quota) judge() {
 	old := q.short.Load()
 	now := q.exceeded()
 	q.short.Store(now)
+	q.over.Store(commit.OverOf(q.used, q.max))
 	switch {
 	case now != nil && old == nil:
 		q.log.Error("the journal accepts no deliveries, and keeps no refused ones, for lack of room", "path", q.path, "error", now.err)

@@ -35,7 +35,7 @@ func TestLimit(t *testing.T) {
 	if n < 70 || n > 85 {
 		t.Errorf("%d documents of 100 KiB were accepted with a limit of 8 MiB", n)
 	}
-	r.noSpace(t, committest.Put("more", "{}"), "--journal-max-bytes", "8.0 MiB", r.path)
+	r.noSpace(t, committest.Put("more", "{}"), "--journal-max-bytes", "8.000 MiB", r.path)
 	r.noSpace(t, report.Delivery{Changes: append(committest.Delete("0").Changes, committest.Put("more", "{}").Changes...)})
 	s, err := r.Stats(t.Context())
 	if err != nil || s.Limit != limit || s.Used < limit-limit/commit.Slack || s.Used > limit+1<<20 {

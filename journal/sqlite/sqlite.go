@@ -81,7 +81,7 @@ func Open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 	}
 	go j.run()
 	go commit.DropDeletedRegularly(j.open, j, j.opt, j.giveBack)
-	go commit.KeepHistoryBounded(j.open, j, j.opt, j.deflateHistory)
+	go j.KeepHistoryBounded(j.open, j.deflateHistory)
 	return j, nil
 }
 
@@ -108,7 +108,7 @@ func open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 		ended: make(chan struct{}), testWriteEvery: time.Second, idleAfter: 5 * time.Second,
 	}
 	j.opt, j.queue = opt, commit.NewQueue()
-	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Claimed: j.claims.of, Contents: j.contents, Lost: j.lost})
+	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Over: j.over, Claimed: j.claims.of, Contents: j.contents, Lost: j.lost})
 	j.Histories = commit.NewHistories(j.inPast)
 	j.close = sync.OnceValue(j.shutDown)
 	j.open, j.endCopies = context.WithCancel(context.WithoutCancel(ctx))
@@ -170,6 +170,9 @@ func (j *Journal) quotaError(n commit.Quota) error {
 	}
 	return nil
 }
+
+// over is by how much the journal is larger than it should be with a history.
+func (j *Journal) over(context.Context) (int64, error) { return j.quota.over.Load(), nil }
 
 // Changed implements Journal.
 func (j *Journal) Changed() <-chan struct{} { return j.claims.changed }

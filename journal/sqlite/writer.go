@@ -172,7 +172,7 @@ func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushe
 	after := j.ledger.Clone()
 	s := newStore(j.e, &after)
 	tx := commit.NewTransaction(s, j.opt.Now(), &after)
-	tx.KeepsHistory = j.opt.History > 0
+	tx.Growth = j.Growth()
 	if group, err = j.fill(tx, s, group); err == nil {
 		err = s.finish(j.ledger)
 	}

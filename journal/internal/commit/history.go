@@ -84,20 +84,22 @@ func sourceOf(d report.Delivery) report.Source {
 
 // keepPast adds a row to the history, with the version that c replaces.
 func (tx *Transaction) keepPast(c *report.Change, old *Row) error {
-	if !tx.KeepsHistory || c.Kind == report.Probe {
+	if tx.Growth == nil || c.Kind == report.Probe {
 		return nil
 	}
 	by := tx.source
 	by.Sender, by.Address, by.Call, by.Request = clip(by.Sender, maxSender), clip(by.Address, maxSender), clip(by.Call, maxCall), clip(by.Request, maxRequest)
-	if err := tx.Store.KeepPast(*c, by, old); err != nil {
+	n, err := tx.Store.KeepPast(*c, by, old)
+	if err != nil {
 		return fmt.Errorf("keep the history: %w", err)
 	}
+	tx.Growth.grow(n)
 	return nil
 }
 
 // noteReached notes that a version reached the index after it was replaced.
 func (tx *Transaction) noteReached(s report.Settlement) error {
-	if !tx.KeepsHistory || s.Outcome != report.Indexed && s.Outcome != report.Deleted {
+	if tx.Growth == nil || s.Outcome != report.Indexed && s.Outcome != report.Deleted {
 		return nil
 	}
 	return tx.Store.NoteReached(s.Key, s.Version, tx.Now.UnixMicro())

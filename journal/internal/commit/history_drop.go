@@ -5,77 +5,152 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"riskdex/journal"
 	"riskdex/report"
 )
 
-// historyEvery is how often entries beyond the bounds of the history are dropped.
-const historyEvery = time.Minute
+// historyEvery is how often entries beyond the bounds of the history are dropped, whatever is added,
+// and historyAgain the time until that is tried again after an error.
+const (
+	historyEvery = time.Minute
+	historyAgain = 5 * time.Second
+)
+
+// Growth is the history as a process adds to it. It has what is beyond the bounds dropped soon after it
+// was added.
+type Growth struct {
+	share int64 // what may be added before it is looked at again
+	added atomic.Int64
+	look  chan struct{}
+}
+
+// newGrowth bounds what is added between two looks by a part of Slack: then the history begins to give
+// way before deliveries are refused for lack of room.
+func newGrowth(opt journal.Options) *Growth {
+	most := opt.HistoryMaxBytes
+	if opt.MaxBytes > 0 {
+		most = min(most, opt.MaxBytes)
+	}
+	return &Growth{share: most / (2 * Slack), look: make(chan struct{}, 1)}
+}
+
+// grow notes how much was added. What is then rolled back counts as well, and has it looked at too
+// early.
+func (g *Growth) grow(bytes int64) {
+	if g.added.Add(bytes) > g.share {
+		g.lookSoon()
+	}
+}
+
+func (g *Growth) lookSoon() {
+	select {
+	case g.look <- struct{}{}:
+	default:
+	}
+}
 
 // DropHistory implements Journal.
-func (j *Requests) DropHistory(ctx context.Context) (sum int, err error) {
+func (j *Requests) DropHistory(ctx context.Context) (int, error) {
 	if j.opt.History == 0 {
 		return 0, nil
 	}
+	n, _, err := j.dropPast(ctx, true)
+	return n, err
+}
+
+// dropPast drops, if asked to, what is too old, and the oldest of the rest while the history is larger
+// than it may be, or the journal is so large that deliveries would soon be refused: then the history
+// gives way, as far as there is one. gaveWay says that something was dropped for that.
+func (j *Requests) dropPast(ctx context.Context, aged bool) (sum int, gaveWay bool, err error) {
+	j.growth.added.Store(0)
 	for {
-		n := 0
-		err := j.queue.Do(ctx, &Request{Size: TombstoneStep, Quota: DiskQuota, Run: func(tx *Transaction) (err error) {
-			if j.opt.History < 0 {
-				n, err = tx.Store.DropPast(math.MaxInt64, math.MaxInt64, TombstoneStep)
-			} else {
-				n, err = tx.dropPast(tx.Now.Add(-j.opt.History).UnixMicro(), j.opt.HistoryMaxBytes)
-			}
-			return err
-		}})
+		over, n := int64(0), 0
+		if j.hooks.Over != nil {
+			over, err = j.hooks.Over(ctx)
+		}
+		if err == nil {
+			err = j.queue.Do(ctx, &Request{Size: TombstoneStep, Quota: DiskQuota, Run: func(tx *Transaction) (err error) {
+				before := int64(0)
+				switch {
+				case aged && j.opt.History < 0:
+					before = math.MaxInt64
+				case aged:
+					before = tx.Now.Add(-j.opt.History).UnixMicro()
+				}
+				n, err = tx.dropPast(before, j.opt.HistoryMaxBytes, over)
+				return err
+			}})
+		}
 		sum += n
+		gaveWay = gaveWay || over > 0 && n > 0
 		if err == nil && n == TombstoneStep {
 			err = Sleep(ctx, DropPause)
 		}
 		if err != nil {
-			return sum, fmt.Errorf("drop old entries of the history from the journal: %w", err)
+			return sum, gaveWay, fmt.Errorf("drop old entries of the history from the journal: %w", err)
 		}
 		if n < TombstoneStep {
-			return sum, nil
+			return sum, gaveWay, nil
 		}
 	}
 }
 
-// dropPast drops what is older than the history is kept, and then what exceeds its size, which it
-// notes: nothing else tells why the history begins later than it should.
-func (tx *Transaction) dropPast(before, most int64) (n int, err error) {
-	n, err = tx.Store.DropPast(before, math.MaxInt64, TombstoneStep)
-	if err != nil || n == TombstoneStep {
+// dropPast drops what is older than the history is kept, and then what exceeds its size or has to give
+// way, which it notes: nothing else tells why the history begins later than it should.
+func (tx *Transaction) dropPast(before, most, over int64) (n int, err error) {
+	n, err = tx.Store.DropPast(before, math.MaxInt64, 0, TombstoneStep)
+	if err != nil || n == TombstoneStep || before == math.MaxInt64 {
 		return n, err
 	}
-	more, err := tx.Store.DropPast(0, most, TombstoneStep-n)
+	more, err := tx.Store.DropPast(0, most, over, TombstoneStep-n)
 	if err == nil && more > 0 {
 		err = tx.Store.Note(NotePrefix+report.HistoryCutNote, report.NoteOfTime(tx.Now))
 	}
 	return n + more, err
 }
 
-// KeepHistoryBounded drops entries beyond the bounds of the history every historyEvery, until
-// ctx ends. After each round it calls after.
-func KeepHistoryBounded(ctx context.Context, j journal.Journal, opt journal.Options, after func(context.Context) error) {
-	if opt.History == 0 {
+// KeepHistoryBounded drops entries beyond the bounds of the history every historyEvery, and soon
+// after so much was added that it may be too large, until ctx ends. After each regular round it calls
+// after.
+func (j *Requests) KeepHistoryBounded(ctx context.Context, after func(context.Context) error) {
+	if j.opt.History == 0 {
 		return
 	}
 	first := historyEvery
-	if opt.History < 0 {
+	if j.opt.History < 0 {
 		first = 0 // the history is to be dropped: begin at once
 	}
-	for wait := first; Sleep(ctx, wait) == nil; wait = historyEvery {
-		n, err := j.DropHistory(ctx)
-		if err == nil {
-			err = after(ctx)
+	regular := time.NewTimer(first)
+	defer regular.Stop()
+	giving := false
+	for {
+		var n int
+		var gaveWay bool
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-j.growth.look:
+			n, gaveWay, err = j.dropPast(ctx, false)
+		case <-regular.C:
+			regular.Reset(historyEvery)
+			if n, gaveWay, err = j.dropPast(ctx, true); err == nil {
+				err = after(ctx)
+			}
 		}
+		if gaveWay && !giving {
+			j.opt.Log.Warn("the journal is near --journal-max-bytes, so old entries of the history are dropped before it refuses deliveries: raise that, or lower --history-max-bytes")
+		}
+		giving = gaveWay
 		switch {
 		case err != nil && ctx.Err() == nil && !errors.Is(err, journal.ErrClosed):
-			opt.Log.Warn("old entries could not be dropped from the history; it is tried again later", "error", err)
+			regular.Reset(historyAgain)
+			j.opt.Log.Warn("old entries could not be dropped from the history; it is tried again soon", "error", err)
 		case n > 0:
-			opt.Log.Debug("dropped old entries from the history", "entries", n)
+			j.opt.Log.Debug("dropped old entries from the history", "entries", n)
 		}
 	}
 }

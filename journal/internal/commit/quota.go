@@ -16,13 +16,25 @@ const Slack = 64
 // is full and does not use less than Slack allows. What it uses does not include space that is free
 // inside of it, which the next deliveries take.
 func CheckUsed(journal string, used, most int64, full bool) error {
-	again := most - most/Slack
+	again := mostAgain(most)
 	if most <= 0 || used < again || used < most && !full {
 		return nil
 	}
-	size := func(n int64) string { return humanize.IBytes(uint64(n)) }
+	size := func(n int64) string { return humanize.IBytesN(uint64(n), 4) } // enough digits for a part of Slack to show
 	return fmt.Errorf("%w: %s uses %s, and --journal-max-bytes allows it %s; raise that, or delete documents until it uses less than %s",
 		report.ErrNoRoom, journal, size(used), size(most), size(again))
+}
+
+// mostAgain is what a journal that was full must use less than.
+func mostAgain(most int64) int64 { return most - most/Slack }
+
+// OverOf returns by how much a journal that uses so much would have to become smaller to be accepting
+// again if it were full; 0 if it need not.
+func OverOf(used, most int64) int64 {
+	if most <= 0 {
+		return 0
+	}
+	return max(0, used-mostAgain(most))
 }
 
 // Quota says which limits apply to a request.

@@ -15,9 +15,10 @@ import (
 // Requests implements the methods of a journal that write. Every engine embeds it. Each call becomes
 // a request in a group commit.
 type Requests struct {
-	opt   journal.Options
-	queue *Queue
-	hooks Hooks
+	opt    journal.Options
+	queue  *Queue
+	hooks  Hooks
+	growth *Growth
 }
 
 // Hooks are functions of the engine that [Requests] calls.
@@ -25,6 +26,9 @@ type Hooks struct {
 	// CheckQuota returns why requests with this quota are not accepted now, or nil. It is called
 	// concurrently.
 	CheckQuota func(Quota) error
+	// Over returns by how much the journal is larger than it should be with a history, as OverOf
+	// tells.
+	Over func(context.Context) (int64, error)
 	// Claimed returns the claims of settlements whose rows this process knows, and the keys of
 	// the others. It is nil in an engine in which another process may have changed any row.
 	Claimed func([]report.Settlement) ([]Claim, []report.Key)
@@ -41,7 +45,15 @@ type Hooks struct {
 // NewRequests returns methods that put requests into a queue, which the engine executes.
 func NewRequests(opt journal.Options, q *Queue, h Hooks) Requests {
 	h.Piece = cmp.Or(h.Piece, 5_000)
-	return Requests{opt: opt, queue: q, hooks: h}
+	return Requests{opt: opt, queue: q, hooks: h, growth: newGrowth(opt)}
+}
+
+// Growth returns the growth of the history, nil if none is kept.
+func (j *Requests) Growth() *Growth {
+	if j.opt.History <= 0 {
+		return nil
+	}
+	return j.growth
 }
 
 // StallAfter is for how long a request may be without an answer before the journal says
@@ -72,6 +84,9 @@ func (j *Requests) Append(ctx context.Context, d report.Delivery) ([]report.Stam
 	}
 	quota := quotaOf(d)
 	if err := j.hooks.CheckQuota(quota); err != nil {
+		if j.hooks.CheckQuota(DiskQuota) == nil { // the history may give way
+			j.growth.lookSoon()
+		}
 		return nil, fmt.Errorf("append a delivery of %d changes to the journal: %w", len(d.Changes), err)
 	}
 	size, keys := 0, make([]report.Key, 0, len(d.Changes))

@@ -38,13 +38,14 @@ type Store interface {
 	// says so, in a store that keeps claims.
 	Unclaim(n Settled)
 	// KeepPast adds the row of a change to the history, with what it replaces, and counts
-	// it. It is called before Put. NoteReached notes in the history that a version reached
+	// it. It returns what that is at most. It is called before Put. NoteReached notes in the history that a version reached
 	// the index that had been replaced on its way.
-	KeepPast(c report.Change, by report.Source, old *Row) error
+	KeepPast(c report.Change, by report.Source, old *Row) (bytes int64, err error)
 	NoteReached(k report.Key, v report.Version, at int64) error
 	// DropPast drops rows that were accepted before a time, and then more of the oldest while
-	// the history counts for more than most bytes, up to limit, and returns how many.
-	DropPast(before, most int64, limit int) (n int, err error)
+	// the history counts for more than most bytes, or they are less than over bytes, up to limit,
+	// and returns how many.
+	DropPast(before, most, over int64, limit int) (n int, err error)
 
 	// Wait sets the time since which a document is pending.
 	Wait(r *Row, since int64) error

@@ -19,9 +19,9 @@ type Transaction struct {
 	Settled []Settled
 	Wake    bool // changes may become claimable
 
-	KeepsHistory bool           // set before the first request
-	source       report.Source  // of the request that is carried out
-	adopted      report.Version // Stamp.Adopted of the change that is accepted
+	Growth  *Growth        // nil if no history is kept; set before the first request
+	source  report.Source  // of the request that is carried out
+	adopted report.Version // Stamp.Adopted of the change that is accepted
 
 	displaced int64 // refusals that can no longer be retried
 	lost      Loss  // with what this transaction has added to it
