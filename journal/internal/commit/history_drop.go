@@ -125,7 +125,7 @@ func (j *Requests) KeepHistoryBounded(ctx context.Context, after func(context.Co
 	}
 	regular := time.NewTimer(first)
 	defer regular.Stop()
-	giving := false
+	told := false // since the last regular look
 	for {
 		var n int
 		var gaveWay bool
@@ -137,14 +137,15 @@ func (j *Requests) KeepHistoryBounded(ctx context.Context, after func(context.Co
 			n, gaveWay, err = j.dropPast(ctx, false)
 		case <-regular.C:
 			regular.Reset(historyEvery)
+			told = false
 			if n, gaveWay, err = j.dropPast(ctx, true); err == nil {
 				err = after(ctx)
 			}
 		}
-		if gaveWay && !giving {
+		if gaveWay && !told {
+			told = true
 			j.opt.Log.Warn("the journal is near --journal-max-bytes, so old entries of the history are dropped before it refuses deliveries: raise that, or lower --history-max-bytes")
 		}
-		giving = gaveWay
 		switch {
 		case err != nil && ctx.Err() == nil && !errors.Is(err, journal.ErrClosed):
 			regular.Reset(historyAgain)
