@@ -96,7 +96,7 @@ func waitRemedy(kind report.Kind, waiting []report.Waiting) string {
 	case is && w.Reason == ReasonAnotherJournal:
 		return "riskdex status says what to do"
 	case is && w.Paused:
-		return heldRemedy(w, held[w.Reason].remedy)
+		return plain(heldRemedy(w, held[w.Reason].remedy))
 	}
 	return ""
 }

@@ -50,10 +50,18 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			admin.TroubleAlias, // what a search lacks then is no trouble of its own
 			func() {
 				d.set(func() {
-					d.wrong = []report.WrongAlias{{Kind: report.Cities, Alias: "cities", Detail: "it has a filter", Remedy: "POST /_aliases"}}
+					d.wrong = []report.WrongAlias{{Kind: report.Cities, Alias: "cities", Detail: "it has a filter", Remedy: "DELETE /cities"}}
 					d.waiting = []report.Waiting{{Kind: report.Cities, Index: "cities", Paused: true, Reason: admin.ReasonAlias}}
 					d.lost = map[report.Kind]int{report.Cities: 7}
 				})
+				if r := d.status().Troubles[0].Remedy; !strings.HasSuffix(r, "DELETE /cities") {
+					t.Errorf("what is to be copied does not end the remedy: %s", r)
+				}
+				d.set(func() { d.fails = d.now.Add(-admin.SearchBound) })
+				if r := d.status().Troubles[0].Remedy; !strings.HasPrefix(r, "First what alias_wrong says") {
+					t.Errorf("the remedy of a search that fails, for another reason: %s", r)
+				}
+				d.set(func() { d.fails = time.Time{} })
 			},
 			func() { d.set(func() { d.wrong, d.waiting, d.lost = nil, nil, nil }) },
 		},
@@ -108,7 +116,17 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 		},
 		{
 			admin.TroubleMissing,
-			func() { d.set(func() { d.lost = map[report.Kind]int{report.Cities: 7} }) },
+			func() {
+				d.set(func() { d.lost = map[report.Kind]int{report.Cities: 7} })
+				if said := d.status().Troubles[0].Detail; !strings.HasSuffix(said, "they were deleted there, and not by riskdex.") {
+					t.Errorf("of a journal that has lost nothing: %s", said)
+				}
+				loss := report.Loss{Since: d.clock().Add(-time.Hour), Until: d.clock()}
+				d.note(report.AcknowledgedLossNote(loss), report.NoteOfLoss(loss))
+				if said := d.status().Troubles[0].Detail; !strings.Contains(said, "or by a delete that the journal lost") {
+					t.Errorf("of a journal that was set back: %s", said)
+				}
+			},
 			func() { d.set(func() { d.lost = map[report.Kind]int{report.Cities: 0} }) },
 		},
 		{

@@ -156,7 +156,7 @@ var causes = []Cause{
 	{
 		TroubleAlias, Critical, lookEvery,
 		"Apps that search {kind} do not find what the journal has: {what the alias leads to}.",
-		"Put it right in Elasticsearch: {the request}.",
+		"Put it right in Elasticsearch: `{the request}`.",
 		"RiskdexAliasWrong",
 	},
 	{
@@ -190,7 +190,7 @@ var causes = []Cause{
 	},
 	{
 		TroubleMissing, Critical, 11 * time.Minute, // what journal and index have is compared every ten while all is well
-		"Searches do not find {number} of {kind}, at least, which Elasticsearch has taken: they were deleted there, and not by riskdex.",
+		"Searches do not find {number} of {kind}, at least, which Elasticsearch has taken: they were deleted there, {by whom}.",
 		"`riskdex {verify --repair, or rebuild} {kind}` sends them again. Find out who deleted them, such as a clean-up job with too wide a pattern.",
 		"RiskdexDocumentsMissing",
 	},
@@ -273,7 +273,7 @@ var causes = []Cause{
 // metrics.
 var held = map[string]struct{ is, remedy string }{
 	"index_blocked":    {"it is blocked", "Make room on Elasticsearch's disk if it is past its flood-stage watermark, and set `index.blocks.read_only_allow_delete` to null; remove any other block likewise"},
-	"index_closed":     {"it is closed", "Open it: `POST /INDEX/_open`"},
+	"index_closed":     {"it is closed", "Open it: `POST /INDEX/_open` in Elasticsearch"},
 	"index_missing":    {"it is gone", "Let riskdex make it again: it may lack the privilege"},
 	"field_limit":      {"it has too many fields", "Raise `index.mapping.total_fields.limit`, or `riskdex rebuild KIND`"},
 	"unauthorized":     {"Elasticsearch does not allow riskdex to", "Give riskdex the right credentials, or their user the privileges that it needs"},
@@ -284,13 +284,15 @@ var held = map[string]struct{ is, remedy string }{
 
 // Remedy says what to do about a search that fails. What holds an index, and is no mistake of its
 // content, fails a search for the same reason.
-func (f SearchFailure) Remedy() string {
+func (f SearchFailure) Remedy() string { return plain(f.remedy() + ".") }
+
+func (f SearchFailure) remedy() string {
 	switch known := held[f.Reason]; {
 	case f.Reason == "request_refused":
 		return "If it names a setting of Elasticsearch, change that: searches need expensive queries, for typos and the starts of names. " +
 			"Otherwise correct search.json or complete.json of --mappings"
 	case known.remedy != "":
-		return heldRemedy(report.Waiting{Index: cmp.Or(f.Index, "INDEX")}, strings.TrimSuffix(known.remedy, "."))
+		return heldRemedy(report.Waiting{Index: cmp.Or(f.Index, "INDEX")}, known.remedy)
 	}
 	return "Fix in Elasticsearch what it says, such as by bringing back the node of a missing shard"
 }
@@ -322,13 +324,22 @@ type troubles []Trouble
 func (all *troubles) add(name string, kind report.Kind, values ...string) {
 	c := causes[indexOf(name)]
 	for i := 0; i < len(values); i += 2 {
-		values[i] = "{" + values[i] + "}"
+		values[i], values[i+1] = "{"+values[i]+"}", strings.TrimSuffix(values[i+1], ".") // the message has one
 	}
-	fill := strings.NewReplacer(append(values, "`", "")...)
+	fill := strings.NewReplacer(values...)
 	*all = append(*all, Trouble{
 		What: c.Name, Kind: kind, Severity: c.Severity, Alert: c.Alert,
-		Detail: fill.Replace(c.Message), Remedy: fill.Replace(c.Remedy),
+		Detail: fill.Replace(plain(c.Message)), Remedy: plain(fill.Replace(c.Remedy)),
 	})
+}
+
+// plain returns a text without the backquotes around what is to be copied, such as a command. At the
+// end of the text no full stop follows it, which would be copied with it.
+func plain(text string) string {
+	if code, is := strings.CutSuffix(text, "`."); is {
+		text = code
+	}
+	return strings.ReplaceAll(text, "`", "")
 }
 
 func indexOf(name string) int {
@@ -394,7 +405,7 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		all.add(TroubleClusters, "", "time", ev.turns.At.Format(clockForm), "clusters", strings.Join(ev.turns.Places, " and "))
 	}
 	if f := st.SearchFails; f != nil && st.ElasticsearchUp && st.At.Sub(f.Since) >= SearchBound {
-		all.add(TroubleSearch, "", "time", f.Since.UTC().Format(clockForm), "error", f.Detail, "what to do, by reason", f.Remedy())
+		all.add(TroubleSearch, "", "time", f.Since.UTC().Format(clockForm), "error", f.Detail, "what to do, by reason", f.remedy())
 	}
 	if foreign := foreignIndices(st.Waiting); len(foreign) > 0 {
 		all.add(TroubleAnotherJournal, "", "indices", foreign[0]+more(foreign[1:]))
@@ -428,10 +439,14 @@ func troublesOf(st Status, ev evidence) []Trouble {
 			if st.Follows != "" {
 				repair = "rebuild" // it has no journal to verify with
 			}
-			all.add(TroubleMissing, k.Kind, "kind", string(k.Kind), "number", documents(n), "verify --repair, or rebuild", repair)
+			whom := "and not by riskdex"
+			if lost || len(report.AcknowledgedIn(ev.notes)) > 0 {
+				whom = "not by riskdex, or by a delete that the journal lost when it was set back"
+			}
+			all.add(TroubleMissing, k.Kind, "kind", string(k.Kind), "number", documents(n), "by whom", whom, "verify --repair, or rebuild", repair)
 		}
 		if r := report.RebuildFailedIn(ev.notes, k.Kind); !r.At.IsZero() {
-			all.add(TroubleRebuild, k.Kind, "kind", string(k.Kind), "time", r.At.Format(clockForm), "reason", strings.TrimSuffix(r.Reason, "."))
+			all.add(TroubleRebuild, k.Kind, "kind", string(k.Kind), "time", r.At.Format(clockForm), "reason", r.Reason)
 		}
 		v := report.VerifiedIn(ev.notes, k.Kind)
 		if n := v.Left(k.Resending); n > 0 {
@@ -472,8 +487,11 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		}
 		all.add(TroubleLogUnread, "", "time", l.Since.UTC().Format(clockForm), "reason", reason, "number", fmt.Sprint(l.Dropped))
 	}
+	if len(st.WrongAliases) > 0 {
+		all.first(TroubleAlias, func(t Trouble) bool { return t.What == TroubleSearch })
+	}
 	if ev.turns != nil {
-		all.afterTurns()
+		all.first(TroubleClusters, func(t Trouble) bool { return t.acts() || t.Kind != "" && t.Severity == Critical })
 	}
 	if lost {
 		all.afterLoss()
@@ -492,12 +510,12 @@ func (all troubles) afterLoss() {
 	}
 }
 
-// afterTurns says of remedies for an index that it may only seem to be wrong, for another cluster
-// has another one.
-func (all troubles) afterTurns() {
+// first says of remedies that another trouble may be the cause: of what is wrong with an index, if
+// another cluster has another one, and of a search that fails where the alias leads elsewhere.
+func (all troubles) first(cause string, of func(Trouble) bool) {
 	for i, t := range all {
-		if t.acts() || t.Kind != "" && t.Severity == Critical {
-			all[i].Remedy = "First what " + TroubleClusters + " says, which may be the cause. Then: " + t.Remedy
+		if of(t) {
+			all[i].Remedy = "First what " + cause + " says, which may be the cause. Then: " + t.Remedy
 		}
 	}
 }
@@ -575,5 +593,5 @@ func heldRemedy(w report.Waiting, remedy string) string {
 	if remedy == "" {
 		return "See the reason in the runbook"
 	}
-	return strings.NewReplacer("INDEX", w.Index, "KIND", string(w.Kind), "`", "").Replace(remedy)
+	return strings.NewReplacer("INDEX", w.Index, "KIND", string(w.Kind)).Replace(strings.TrimSuffix(remedy, "."))
 }

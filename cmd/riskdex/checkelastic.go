@@ -317,7 +317,7 @@ func (e *serverCheck) searches(ctx context.Context, aliases []string) {
 		return
 	}
 	if err := e.indices.TrySearches(ctx, aliases...); err != nil {
-		e.note("search", wrong, fmt.Sprintf("searches of apps fail: %v", err), searchFailure(e.now(), err).Remedy()+".")
+		e.note("search", wrong, fmt.Sprintf("searches of apps fail: %v", err), searchFailure(e.now(), err).Remedy())
 		return
 	}
 	e.fine("search", "the searches of apps are answered by %s", strings.Join(aliases, ", "))

@@ -139,7 +139,11 @@ func (p *Prober) probe(ctx context.Context) bool {
 			return true
 		case time.Since(written) >= p.cfg.Again:
 			if !late {
-				p.log.Warn("no search finds the probe; it is written again from time to time", "index", p.alias, "since", accepted, "error", err)
+				log := p.log.With("index", p.alias, "since", accepted)
+				if err != nil {
+					log = log.With("error", err)
+				}
+				log.Warn("no search finds the probe; it is written again from time to time")
 			}
 			late, written = true, time.Now()
 			if _, err := p.append(ctx); err != nil {
