@@ -323,8 +323,12 @@ type troubles []Trouble
 // value for it.
 func (all *troubles) add(name string, kind report.Kind, values ...string) {
 	c := causes[indexOf(name)]
-	for i := 0; i < len(values); i += 2 {
-		values[i], values[i+1] = "{"+values[i]+"}", strings.TrimSuffix(values[i+1], ".") // the message has one
+	for i, v := range values {
+		if i%2 == 0 {
+			values[i] = "{" + v + "}"
+		} else {
+			values[i] = strings.TrimSuffix(v, ".") // the message has one
+		}
 	}
 	fill := strings.NewReplacer(values...)
 	*all = append(*all, Trouble{
