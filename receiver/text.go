@@ -18,12 +18,12 @@ func shortened(id string) string {
 
 func sentence(err error) string {
 	text := err.Error()
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+	return ended(strings.ToUpper(text[:1]) + text[1:])
 }
 
-// ended adds a full stop to a text that does not end with a question mark.
+// ended adds a full stop to a text that has no end.
 func ended(text string) string {
-	if strings.HasSuffix(text, "?") {
+	if strings.HasSuffix(text, "?") || strings.HasSuffix(text, ".") {
 		return text
 	}
 	return text + "."
