@@ -792,10 +792,8 @@ func (in *inference) airports() {
 
 // dateColumn is what the dates of a column are.
 type dateColumn struct {
-	order   dateOrder
-	times   map[int]time.Time // by record
-	past    float64
-	written dateOrder // what the dates themselves tell
+	order dateOrder
+	times map[int]time.Time // by record
 }
 
 func (in *inference) times() {
@@ -806,7 +804,7 @@ func (in *inference) times() {
 			continue
 		}
 		order := orderOf(c)
-		n, late := 0, 0
+		n := 0
 		for _, v := range c.cells {
 			if _, ok := dateOf(v.text, max(order, untold)); ok || order == untold && in.isNumeric(v.text) {
 				n++
@@ -815,7 +813,6 @@ func (in *inference) times() {
 		if 10*n < 8*c.of.n {
 			continue
 		}
-		_ = late
 		orders[order]++
 		in.dates[c] = dateColumn{order: order}
 		dates = append(dates, c)

@@ -75,7 +75,6 @@ type kindMapping struct {
 
 	told    fieldBits      // fields that are read by patterns alone
 	levelOf map[string]int // what the values of risk_level mean, folded; nil unless they were inferred
-	rated   []ratedColumn  // in place of Threats
 
 	levels  map[string]int  // RiskLevels, folded
 	notText map[string]bool // folded

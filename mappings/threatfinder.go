@@ -257,12 +257,12 @@ func (t *threatWords) part(words []string) (threat, n int) {
 			break
 		}
 	}
-	label := ""
+	var label []byte
 	for i, word := range words {
-		if label += word; len(label) > t.longest {
+		if label = append(label, word...); len(label) > t.longest {
 			break
 		}
-		if of, ok := t.labels[label]; ok && i+1 >= n {
+		if of, ok := t.labels[string(label)]; ok && i+1 >= n {
 			threat, n = of, i+1
 		}
 	}

@@ -58,7 +58,7 @@ func TestReadLanguages(t *testing.T) {
 	if n := v.Read("title_fra"); n.Language != "fr" {
 		t.Errorf("title_fra is read as %+v", n)
 	}
-	for _, english := range strings.Fields("fare airfare landing tilt utility frame fraction category catalog module modern mode expert effort export maximal hotel rubric by_user bystander idle kinder typhoon dilemma yearly nmap context capacity electricity") {
+	for english := range strings.FieldsSeq("fare airfare landing tilt utility frame fraction category catalog module modern mode expert effort export maximal hotel rubric by_user bystander idle kinder typhoon dilemma yearly nmap context capacity electricity") {
 		if n := v.Read(english); !n.Unknown && english != "category" {
 			t.Errorf("%q is read as %s", english, v.names(n.Concepts))
 		}

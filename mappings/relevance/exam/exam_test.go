@@ -100,11 +100,7 @@ func (w *world) changes(t *testing.T, taught bool) []batch {
 		if found != len(facts) {
 			t.Errorf("%s: %d of %d records have come in under their ids", v.name, found, len(facts))
 		}
-		set := v.set(t, taught)
-		if os.Getenv("INFER") != "" {
-			set = inferredFrom(t, set, live)
-		}
-		batches = append(batches, batch{set, live})
+		batches = append(batches, batch{v.set(t, taught), live})
 	}
 	return batches
 }
