@@ -17,8 +17,7 @@ import (
 // fills it, and which copy of that journal it is. A riskdex with a journal of another lineage
 // leaves it alone. So does one with another copy, except that a copy may adopt what was filled
 // from a journal that it was made of, once it is known to lack nothing of that. An index without
-// a lineage is nobody's: it is adopted if it has no documents, or has taken the place of one that this
-// process fills.
+// a lineage is nobody's: it is adopted if it has no documents.
 //
 // A journal takes a kind over by creating a new index beside the one that another journal
 // fills, and filling it. The existence of the new index is all there is of a take-over: the
@@ -172,8 +171,8 @@ func (x *Indices) Adopt(ctx context.Context, kind report.Kind) error {
 			if err != nil {
 				return err
 			}
-			if documents == 0 || x.hasSeen(kind) && s.indices[name].has(s.alias+filled) {
-				owner = original // or it took the place of one that this process fills, and has what it has sent since
+			if documents == 0 {
+				owner = original
 			}
 		}
 		if owner != original {
@@ -191,13 +190,6 @@ func (x *Indices) Adopt(ctx context.Context, kind report.Kind) error {
 	}
 	x.Log.InfoContext(ctx, "this journal fills these indices from now on: it lacks nothing of what they have", "indices", adopted)
 	return fmt.Errorf("%w: %s was marked just now", report.ErrUndecided, strings.Join(adopted, " and "))
-}
-
-// hasSeen reports whether this process fills an index of a kind.
-func (x *Indices) hasSeen(kind report.Kind) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.seen[kind] != (identity{})
 }
 
 // copy returns the id of this copy of the journal; empty if it is unknown.
