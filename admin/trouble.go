@@ -121,9 +121,9 @@ var causes = []Cause{
 	},
 	{
 		TroubleLost, Critical, time.Second,
-		"Changes that were acknowledged {span} may be missing: the journal was set back, is damaged, or a copy of it was used as well. " +
-			"Nothing from before is sent.",
-		"If another riskdex uses a copy of this journal, stop one of the two. Put the newer state back, if there is one. Otherwise ask the publisher to deliver again what it sent in that time, deletes too; " +
+		"Changes that were acknowledged {span} may be missing: the journal was set back, or is damaged. " +
+			"Only what is delivered from now on is sent.",
+		"Put the newer state back, if there is one. Otherwise ask the publisher to deliver again what it sent in that time, deletes too; " +
 			"only then: `riskdex journal acknowledge-loss`.",
 		"RiskdexChangesLost",
 	},
@@ -147,10 +147,10 @@ var causes = []Cause{
 	},
 	{
 		TroubleAnotherJournal, Critical, lookEvery,
-		"Another journal fills {indices}, or another copy of this one, or it is not known which. Deliveries are accepted and wait.",
-		"If this is the wrong journal, or an older copy: start riskdex with the right one, or its newest backup. " +
+		"Another journal fills {indices}. Deliveries are accepted and wait.",
+		"If this is the wrong journal: start riskdex with the right one, or its backup. " +
 			"If two riskdex are to run side by side: give this one another `--index-prefix`. " +
-			"If this journal is to fill the indices from now on: `riskdex rebuild --take-over`; where it lacks changes, acknowledge that instead.",
+			"If this journal is to fill the indices from now on: `riskdex rebuild --take-over`.",
 		"RiskdexIndexHeld",
 	},
 	{

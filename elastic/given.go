@@ -14,9 +14,8 @@ import (
 
 // given is a document with the version that riskdex wrote into it.
 type given struct {
-	ID      report.ID        `json:"_id"`
-	Version report.Version   `json:"_version"`
-	Sort    []report.Version `json:"sort"` // of a search: the version in the document, too
+	ID      report.ID      `json:"_id"`
+	Version report.Version `json:"_version"`
 	Source  struct {
 		Version report.Version `json:"version"`
 		Source  struct {
@@ -28,11 +27,7 @@ type given struct {
 // stamp reports whether riskdex gave a document its version: it is in the document as well. What
 // somebody else has written has another one there, or none.
 func (g given) stamp(kind report.Kind) (s report.Stamp, is bool) {
-	in := g.Source.Version
-	if len(g.Sort) > 0 {
-		in = g.Sort[0]
-	}
-	return report.Stamp{Key: report.Key{Kind: kind, ID: g.ID}, Version: g.Version}, g.Version > 0 && g.Version == in
+	return report.Stamp{Key: report.Key{Kind: kind, ID: g.ID}, Version: g.Version}, g.Version > 0 && g.Version == g.Source.Version
 }
 
 // GivenOf returns the versions of those documents of an index that riskdex gave their version.
@@ -58,14 +53,18 @@ func (c *Client) GivenOf(ctx context.Context, kind report.Kind, index string, id
 	return stampsOf(kind, body.Docs), nil
 }
 
-// NewestGiven returns the highest versions in an index that riskdex gave a document, up to limit. Of
-// the probe, which is no content, it is what that carries, and with probes its own version as well.
-func (c *Client) NewestGiven(ctx context.Context, kind report.Kind, index string, limit int, probes bool) ([]report.Stamp, error) {
+// NewestGiven returns the highest versions in an index that riskdex gave a document, up to limit,
+// and what the probe carries.
+func (c *Client) NewestGiven(ctx context.Context, kind report.Kind, index string, limit int) ([]report.Stamp, error) {
+	source := "version"
+	if kind == report.Probe {
+		source = "*"
+	}
 	partial := false
 	answer, err := c.Ask(ctx, esapi.SearchRequest{
 		Index: []string{index}, AllowPartialSearchResults: &partial,
-		Body: strings.NewReader(fmt.Sprintf(`{"size":%d,"version":true,"_source":%t,"track_total_hits":false,
-			"sort":[{"version":{"order":"desc","unmapped_type":"long","missing":"_last"}}]}`, limit, kind == report.Probe)), // a report may be large
+		Body: strings.NewReader(fmt.Sprintf(`{"size":%d,"version":true,"_source":[%q],"track_total_hits":false,
+			"sort":[{"version":{"order":"desc","unmapped_type":"long","missing":"_last"}}]}`, limit, source)),
 	}, Searched)
 	if err != nil {
 		return nil, fmt.Errorf("find the newest versions in the index %s: %w", index, err)
@@ -78,25 +77,17 @@ func (c *Client) NewestGiven(ctx context.Context, kind report.Kind, index string
 	if err := json.Unmarshal(answer, &body); err != nil {
 		return nil, fmt.Errorf("find the newest versions in the index %s: read the answer: %w", index, err)
 	}
-	stamps := stampsOf(kind, body.Hits.Hits)
-	if kind == report.Probe && probes {
-		for _, g := range body.Hits.Hits {
-			if s, is := g.stamp(kind); is {
-				stamps = append(stamps, s)
-			}
-		}
-	}
-	return stamps, nil
+	return stampsOf(kind, body.Hits.Hits), nil
 }
 
-// stampsOf returns the versions that riskdex gave the documents, or what the probe carries.
 func stampsOf(kind report.Kind, list []given) (stamps []report.Stamp) {
 	for _, g := range list {
-		if s, is := g.stamp(kind); is && kind != report.Probe {
+		if kind == report.Probe {
+			for _, c := range g.Source.Source.Given {
+				stamps = append(stamps, report.Stamp{Key: report.Key{Kind: c.Kind, ID: c.ID}, Version: c.Version})
+			}
+		} else if s, is := g.stamp(kind); is {
 			stamps = append(stamps, s)
-		}
-		for _, c := range g.Source.Source.Given {
-			stamps = append(stamps, report.Stamp{Key: report.Key{Kind: c.Kind, ID: c.ID}, Version: c.Version})
 		}
 	}
 	return stamps

@@ -49,13 +49,6 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 			return x.cannotClaim(parent, t.kind, fmt.Errorf("note that several clusters answer: %w", err))
 		}
 	}
-	// Before anything is changed in an index that may be the only one that has what the journal lacks.
-	if err, ofJournal := x.compareIndices(ctx, t.kind); ofJournal {
-		return x.cannotClaim(parent, t.kind, err)
-	} else if err != nil {
-		out.trouble = x.checkTrouble(t.kind, err)
-		return out
-	}
 	index, err := x.locateIndex(ctx, t, resend, &out)
 	if err == nil && out.ownedByOther == nil && !t.takeOver {
 		if err = lost; err == nil && place != "" {
@@ -70,6 +63,10 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 	if err != nil && unmarked != nil {
 		return x.cannotClaim(parent, t.kind, err)
 	}
+	if errors.Is(err, report.ErrUndecided) {
+		out.trouble = undecided(err)
+		return out
+	}
 	if err != nil {
 		out.trouble = x.checkTrouble(t.kind, err)
 		return out
@@ -77,6 +74,13 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 	x.metrics.answered(true)
 	out.checked, out.index = true, index
 	if out.ownedByOther != nil {
+		return out
+	}
+	if err, ofJournal := x.compareIndices(ctx, t.kind); err != nil {
+		if ofJournal {
+			return x.cannotClaim(parent, t.kind, err)
+		}
+		out.checked, out.trouble = false, x.checkTrouble(t.kind, err)
 		return out
 	}
 	if !t.back.IsZero() && !out.resent {
@@ -210,9 +214,6 @@ func (f *found) cause() (report.RebuildCause, bool) {
 
 // checkTrouble notes why the index could not be checked.
 func (x *Indexer) checkTrouble(kind report.Kind, err error) *judgement {
-	if errors.Is(err, report.ErrUndecided) {
-		return undecided(err)
-	}
 	j := judgeError(err)
 	x.metrics.answered(j.answer.Level != elastic.LevelTransport && j.reason != elastic.ReasonUnavailable)
 	x.metrics.failures.WithLabelValues(string(kind), j.reason).Inc()

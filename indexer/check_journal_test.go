@@ -57,9 +57,7 @@ func (s *checking) Note(_ context.Context, name, value string) error {
 	s.notes[name] = value
 	return nil
 }
-func (s *checking) Adopt(context.Context, report.Kind) error { return nil }
-func (s *checking) SetCopies([]string)                       {}
-func (s *checking) Given(context.Context, report.Kind, bool) ([]report.Stamp, error) {
+func (s *checking) Given(context.Context, report.Kind) ([]report.Stamp, error) {
 	return nil, nil
 }
 func (s *checking) CheckGiven(context.Context, []report.Stamp) error { return nil }

@@ -88,14 +88,8 @@ type Indices interface {
 	// may fill the index behind the alias, which is returned, but none may have begun a
 	// take-over since.
 	CheckTakeOver(ctx context.Context, kind report.Kind, target string) (index string, err error)
-	// Given returns the newest versions in the index of kind that the journal gave out, or one that it
-	// is a copy of; a few if the index was compared with the journal before.
-	Given(ctx context.Context, kind report.Kind, again bool) ([]report.Stamp, error)
-	// Adopt makes the index this journal's if it was filled from one that this one is a copy of, and
-	// lacks nothing of, or from none, and is empty. The error is then report.ErrUndecided.
-	Adopt(ctx context.Context, kind report.Kind) error
-	// SetCopies sets the ids that tell the journal from its copies.
-	SetCopies(ids []string)
+	// Given returns the newest versions in the index of kind that the journal gave out.
+	Given(ctx context.Context, kind report.Kind) ([]report.Stamp, error)
 	// Forget is called after another process has managed the indices of kind. Ensure then
 	// accepts them as that process has left them.
 	Forget(kind report.Kind)

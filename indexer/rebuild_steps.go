@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"riskdex/elastic"
@@ -102,9 +101,6 @@ func (x *Indexer) beginRebuild(ctx context.Context, t task) (out stepOutcome, er
 		if err := x.mayTakeOver(ctx, t); err != nil {
 			return out, err
 		}
-		if err := x.becomeAnotherCopy(ctx); err != nil {
-			return out, err
-		}
 	}
 	unfinished, _, err := x.indices.Leftovers(ctx, t.kind)
 	if err != nil {
@@ -153,21 +149,6 @@ func (x *Indexer) beginRebuild(ctx context.Context, t task) (out stepOutcome, er
 		err = nil
 	}
 	return out, err
-}
-
-// becomeAnotherCopy gives the journal an id of its own, so that none that is a copy of it takes what is
-// taken over for an index that it may adopt.
-func (x *Indexer) becomeAnotherCopy(ctx context.Context) error {
-	stats, err := x.journal.Stats(ctx)
-	note := report.NewCopy(stats.Notes[report.CopiesNote])
-	if err == nil {
-		err = x.journal.Note(ctx, report.CopiesNote, note)
-	}
-	if err != nil {
-		return fmt.Errorf("tell the journal from its copies: %w", err)
-	}
-	x.indices.SetCopies(strings.Fields(note))
-	return nil
 }
 
 // mayTakeOver returns an error where the journal is known to have too few documents for
@@ -235,7 +216,7 @@ func (x *Indexer) swap(ctx context.Context, t task) error {
 	if err := x.journal.LockKind(ctx, t.kind); err != nil {
 		return err
 	}
-	if err, _ := x.compareIndex(ctx, t.kind, false); err != nil {
+	if err, _ := x.compareIndex(ctx, t.kind); err != nil {
 		return err
 	}
 	if err := x.mayReplace(ctx, t.kind); err != nil {

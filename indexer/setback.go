@@ -2,42 +2,39 @@ package indexer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"riskdex/report"
 )
 
 // A journal may be set back to an older state: by a copy, a rewind, a failover. Then it would send
 // what it has from before above what it does not know any more. What tells is outside of it: the
-// indices have versions that it gave out. So they are compared with it (report.ErrLossOpen) before the
-// first change of a kind is claimed, after a start or after the journal could not be used, and with each
-// check: two copies of a journal may be used at once, or one after the other.
+// indices have versions that it gave out. So before the first change of a kind is claimed, after a
+// start or after the journal could not be used, they are compared with it (report.ErrLossOpen).
 
-// compared has when the index of each kind was compared with the journal.
+// compared has the kinds whose index was compared with the journal.
 type compared struct {
 	one   sync.Mutex // held while indices are compared: lanes start together, and need it once
 	mu    sync.Mutex
-	at    map[report.Kind]time.Time // zero if it is to be compared before anything is claimed
-	tried map[report.Kind]bool      // whose first check has ended, also without an answer of the cluster
-	once  chan struct{}             // closed once every kind is
+	kinds map[report.Kind]bool
+	tried map[report.Kind]bool // whose first check has ended, also without an answer of the cluster
+	once  chan struct{}        // closed once every kind is
 }
 
-func (c *compared) when(kind report.Kind) time.Time {
+func (c *compared) has(kind report.Kind) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.at[kind]
+	return c.kinds[kind]
 }
 
-func (c *compared) set(kind report.Kind, at time.Time) {
+func (c *compared) set(kind report.Kind, is bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.at == nil {
-		c.at = map[report.Kind]time.Time{}
+	if c.kinds == nil {
+		c.kinds = map[report.Kind]bool{}
 	}
-	c.at[kind] = at
+	c.kinds[kind] = is
 }
 
 // Compared returns a channel that is closed once the journal was compared with each index since the
@@ -59,46 +56,27 @@ func (x *Indexer) triedToCompare(kind report.Kind) {
 	}
 }
 
-// compareIndices compares the index of a kind with the journal, unless it just was, and those that were
-// not compared yet, and returns why that of kind could not be. What one of them shows holds for every
-// kind. If the journal lacks nothing, it may go on where one that it is a copy of has ended.
+// compareIndices compares the indices that were not compared yet, and returns why that of kind
+// could not be. What one of them shows holds for every kind.
 func (x *Indexer) compareIndices(ctx context.Context, kind report.Kind) (failed error, ofJournal bool) {
 	x.compared.one.Lock()
 	defer x.compared.one.Unlock()
 	for _, k := range x.cfg.kinds() {
-		at := x.compared.when(k)
-		if !at.IsZero() && (k != kind || time.Since(at) < x.cfg.CheckEvery/2) { // in trouble, it is checked all the time
+		if x.compared.has(k) {
 			continue
 		}
-		err, journal := x.compareIndex(ctx, k, !at.IsZero())
+		err, journal := x.compareIndex(ctx, k)
 		if err == nil {
-			x.compared.set(k, time.Now())
+			x.compared.set(k, true)
 		} else if k == kind {
 			failed, ofJournal = err, journal
 		}
 	}
-	if failed != nil {
-		return failed, ofJournal
-	}
-	err := x.mayReplace(ctx, kind)
-	switch {
-	case errors.Is(err, report.ErrLossOpen):
-		return nil, false
-	case err != nil:
-		return err, true
-	}
-	return x.indices.Adopt(ctx, kind), false
+	return failed, ofJournal
 }
 
-// compareIndex compares an index with the journal. While both are used, too, something else may write
-// there: a copy of the journal that was made by hand.
-func (x *Indexer) compareIndex(ctx context.Context, kind report.Kind, again bool) (err error, ofJournal bool) {
-	stats, err := x.journal.Stats(ctx)
-	if err != nil {
-		return fmt.Errorf("find which copy of the journal this is: %w", err), true
-	}
-	x.indices.SetCopies(report.CopiesIn(stats.Notes))
-	given, err := x.indices.Given(ctx, kind, again)
+func (x *Indexer) compareIndex(ctx context.Context, kind report.Kind) (err error, ofJournal bool) {
+	given, err := x.indices.Given(ctx, kind)
 	if err != nil || len(given) == 0 {
 		return err, false
 	}
@@ -129,7 +107,7 @@ func (x *Indexer) checkAhead(ctx context.Context, kind report.Kind, index string
 	}
 	if err != nil {
 		x.log.Warn("cannot see whether an index that is ahead has what the journal lacks; it is compared at its next check", "index", index, "error", err)
-		x.compared.set(kind, time.Time{})
+		x.compared.set(kind, false)
 	}
 }
 

@@ -134,7 +134,7 @@ func (x *Indexer) cannotClaim(ctx context.Context, kind report.Kind, err error) 
 		x.indices.Forget(kind)
 		out.lockedByOther, out.trouble = true, elsewhere(err)
 	default:
-		x.compared.set(kind, time.Time{}) // it may be in an older state when it is back
+		x.compared.set(kind, false) // it may be in an older state when it is back
 		x.metrics.failures.WithLabelValues(string(kind), reasonJournal).Inc()
 		out.trouble = &judgement{verdict: elastic.Retry, reason: reasonJournal, answer: elastic.Answer{Detail: err.Error()}}
 	}

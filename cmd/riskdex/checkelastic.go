@@ -38,7 +38,6 @@ func (k *checker) elasticsearch(ctx context.Context, found journal.Inspection) {
 	e := &serverCheck{checker: k, client: client, indices: &indices.Indices{
 		Client: client, Prefix: k.c.IndexPrefix, Set: set, Lineage: found.Line, Log: slog.New(slog.DiscardHandler),
 	}}
-	e.indices.SetCopies(found.Copies)
 	if !e.reach(ctx) {
 		return
 	}
@@ -338,8 +337,8 @@ func (e *serverCheck) index(ctx context.Context, kind report.Kind, found journal
 		e.note(about, wrong, fmt.Sprintf("%s is filled from another journal, and %s does not exist", i.Index, e.c.Journal),
 			"Name the right journal, or restore its backup. If a new one is to fill it: riskdex rebuild --take-over, once serve runs.")
 		return false
-	case found.Line != "" && i.Other != "":
-		e.note(about, wrong, fmt.Sprintf("%s is filled from %s", i.Index, i.Other),
+	case found.Line != "" && i.Line != "" && i.Line != found.Line:
+		e.note(about, wrong, fmt.Sprintf("%s is filled from another journal", i.Index),
 			"Name the right journal, or restore its backup; give this one another --index-prefix; or, if it is to fill the index from now on: riskdex rebuild --take-over, once serve runs.")
 		return false
 	case i.Wrong != nil:
@@ -359,9 +358,6 @@ func (e *serverCheck) index(ctx context.Context, kind report.Kind, found journal
 	}
 	has := count(documents, "document", "documents")
 	switch {
-	case i.Line == "" && documents > 0:
-		e.note(about, doubtful, fmt.Sprintf("%s has %s, and does not say which journal fills it: it was not made by riskdex", i.Index, has),
-			"Serve leaves it alone. If this journal is to fill it: riskdex rebuild --take-over, once serve runs.")
 	case kind != report.Probe && found.Exists && found.Empty && documents > 0:
 		e.note(about, doubtful, fmt.Sprintf("%s has %s, and the journal has none", i.Index, has), "Name the right journal, or restore its backup, or have everything delivered again.")
 	case !i.Ours:

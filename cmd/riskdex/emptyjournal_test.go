@@ -40,78 +40,62 @@ func (p *process) unmark() {
 // is well. It says what to do, and doing that ends the trouble.
 func TestEmptyJournalBeforeAFullIndex(t *testing.T) {
 	t.Parallel()
-	p := newProcess(t, elastictest.URL(t))
-	p.start()
-	p.indicesReady()
-	early := filepath.Join(t.TempDir(), "early.db")
-	p.expect(exitDone, "", append(words("backup --journal"), p.journal, early))
-	p.fill(40)
-	eventually(t, "all is well", func() bool { return p.status().Well })
-	p.conserved()
-	p.kill()
+	for what, empty := range map[string]func(t *testing.T, p *process, early string) string{
+		"another directory, and indices of an older version": func(t *testing.T, p *process, _ string) string {
+			p.unmark()
+			return filepath.Join(t.TempDir(), "riskdex.db")
+		},
+		"the backup of the first day": func(_ *testing.T, _ *process, early string) string { return early },
+	} {
+		t.Run(what, func(t *testing.T) {
+			p := newProcess(t, elastictest.URL(t))
+			p.start()
+			p.indicesReady()
+			early := filepath.Join(t.TempDir(), "early.db")
+			p.expect(exitDone, "", append(words("backup --journal"), p.journal, early))
+			p.fill(40)
+			eventually(t, "all is well", func() bool { return p.status().Well })
+			p.conserved()
+			p.kill()
 
-	right, empties := p.journal, early
-	p.journal = empties
-	p.start()
-	trouble := p.says(admin.TroubleLacking)
-	if trouble.Kind != report.Cities || trouble.Severity != admin.Critical || !strings.Contains(trouble.Detail, "Of cities the journal has 0 documents, and the index has 40") {
-		t.Errorf("the trouble is %+v, want a critical one that the journal has 0 of 40 cities", trouble)
-	}
-	for _, remedy := range []string{"the right one", "newest backup", "rebuild --take-over", "deliver everything again"} {
-		if !strings.Contains(trouble.Remedy, remedy) {
-			t.Errorf("%q does not say %q", trouble.Remedy, remedy)
-		}
-	}
-	p.expect(exitNegative, "", words("status"), "the journal has 0 documents")
-	if n := p.metrics()[`riskdex_documents_unknown{kind="cities"}`]; n != 40 {
-		t.Errorf("the metric is %v", n)
-	}
-	if !strings.Contains(p.log.String(), `level=WARN msg="the journal does not know most of what the index has`) {
-		t.Error("the log does not warn of it")
-	}
+			right := p.journal
+			p.journal = empty(t, p, early)
+			p.start()
+			trouble := p.says(admin.TroubleLacking)
+			if trouble.Kind != report.Cities || trouble.Severity != admin.Critical || !strings.Contains(trouble.Detail, "Of cities the journal has 0 documents, and the index has 40") {
+				t.Errorf("the trouble is %+v, want a critical one that the journal has 0 of 40 cities", trouble)
+			}
+			for _, remedy := range []string{"the right one", "newest backup", "rebuild --take-over", "deliver everything again"} {
+				if !strings.Contains(trouble.Remedy, remedy) {
+					t.Errorf("%q does not say %q", trouble.Remedy, remedy)
+				}
+			}
+			p.expect(exitNegative, "", words("status"), "the journal has 0 documents")
+			if n := p.metrics()[`riskdex_documents_unknown{kind="cities"}`]; n != 40 {
+				t.Errorf("the metric is %v", n)
+			}
+			if !strings.Contains(p.log.String(), `level=WARN msg="the journal does not know most of what the index has`) {
+				t.Error("the log does not warn of it")
+			}
 
-	p.conserved()
-	p.kill()
-	p.journal = right
-	p.start()
-	eventually(t, "all is well with the right journal", func() bool { return p.status().Well })
-	p.conserved()
-	p.kill()
-	p.journal = empties
-	p.start()
-	p.says(admin.TroubleLacking)
-	for i := range 40 {
-		p.send("PUT", fmt.Sprint("/cities/", i), cityBody(i, "again"))
+			p.conserved()
+			p.kill()
+			empties := p.journal
+			p.journal = right
+			p.start()
+			if what == "the backup of the first day" { // the other journal has marked the indices as its own
+				eventually(t, "all is well with the right journal", func() bool { return p.status().Well })
+			}
+			p.conserved()
+			p.kill()
+			p.journal = empties
+			p.start()
+			p.says(admin.TroubleLacking)
+			for i := range 40 {
+				p.send("PUT", fmt.Sprint("/cities/", i), cityBody(i, "again"))
+			}
+			p.expect(exitDone, "", words("journal acknowledge-loss"))
+			eventually(t, "all is well once all was delivered again", func() bool { return p.status().Well })
+		})
 	}
-	p.expect(exitDone, "", words("journal acknowledge-loss"))
-	eventually(t, "all is well once all was delivered again", func() bool { return p.status().Well })
-}
-
-// TestIndexThatDoesNotSayWhoseItIs is left alone, and nobody says that the journal was set back. The
-// remedy of status ends it.
-func TestIndexThatDoesNotSayWhoseItIs(t *testing.T) {
-	t.Parallel()
-	p := newProcess(t, elastictest.URL(t))
-	p.start()
-	p.indicesReady()
-	p.fill(5)
-	eventually(t, "all is well", func() bool { return p.status().Well })
-	p.conserved()
-	p.kill()
-	p.unmark()
-	p.journal = filepath.Join(t.TempDir(), "riskdex.db")
-	p.start()
-	trouble := p.says(admin.TroubleAnotherJournal)
-	if !strings.Contains(trouble.Remedy, "rebuild --take-over") {
-		t.Errorf("the remedy is %q", trouble.Remedy)
-	}
-	if lost, _ := p.metrics().Sum("riskdex_journal_lost_seconds"); lost > 0 {
-		t.Error("it says that the journal was set back")
-	}
-	if n := len(p.indexed(report.Cities)); n != 5 {
-		t.Errorf("the index has %d documents, want all 5", n)
-	}
-	p.fill(5)
-	p.expect(exitDone, "", words("rebuild --take-over"))
-	eventually(t, "all is well after the take-over", func() bool { return p.status().Well })
 }

@@ -66,7 +66,6 @@ type Parts struct {
 	Documents     indexer.Documents
 	Now           func() time.Time // the clock of a journal in a file
 	Postgres      string           // the location of the journal; by default a file of the rig's own
-	File          string           // the file of the journal; by default one of the rig's own
 	Prefix        string           // of its indices; by default a new one
 	Log           *slog.Logger
 }
@@ -102,7 +101,7 @@ func AssembleOf(t *testing.T, cfg indexer.Config, p Parts) *Rig {
 	if p.Postgres != "" {
 		r.Journal, err = postgres.Open(t.Context(), p.Postgres, journal.Options{Log: log})
 	} else {
-		r.Journal, err = sqlite.Open(t.Context(), cmp.Or(p.File, filepath.Join(t.TempDir(), "riskdex.db")), journal.Options{Now: p.Now, Log: log})
+		r.Journal, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "riskdex.db"), journal.Options{Now: p.Now, Log: log})
 	}
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Journal.Close()) })

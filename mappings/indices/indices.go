@@ -36,8 +36,6 @@ type Indices struct {
 	current map[report.Kind]bool     // this process has written the template
 	seen    map[report.Kind]identity // of the index that was last behind the alias
 
-	copies []string // see SetCopies
-
 	ownedByOther map[report.Kind]bool // the index is filled from another journal
 }
 

@@ -11,7 +11,6 @@ type Inspection struct {
 	Index   string             // that apps are to search; empty if there is none, or it is not clear which
 	Wrong   *report.WrongAlias // what is wrong with the alias; nil if nothing is
 	Line    string             // of the journal that fills the index; empty if it does not say
-	Other   string             // from what it is filled, if not from this journal or one that this is a copy of
 	Ours    bool               // it is as riskdex left it; otherwise every document is sent to it
 	Changed bool               // it was made from another mapping, and is rebuilt
 }
@@ -26,9 +25,6 @@ func (x *Indices) Inspect(ctx context.Context, kind report.Kind) (Inspection, er
 	i.Wrong = s.wrong(kind, i.Index)
 	if i.Index != "" {
 		notes := s.indices[i.Index].Mappings.Meta.notes()
-		if owner := x.ownerOf(s, i.Index); owner == stranger || owner == copied {
-			i.Other = x.describe(s, i.Index, owner)
-		}
 		i.Line, i.Ours, i.Changed = notes.Line, i.Index == x.kept(kind, s), notes.Hash != x.Set.Hash(kind)
 	}
 	return i, nil

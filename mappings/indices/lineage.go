@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -14,10 +12,8 @@ import (
 )
 
 // Each index records in its mapping, from its creation on, the lineage of the journal that
-// fills it, and which copy of that journal it is. A riskdex with a journal of another lineage
-// leaves it alone. So does one with another copy, except that a copy may adopt what was filled
-// from a journal that it was made of, once it is known to lack nothing of that. An index without
-// a lineage is nobody's: it is adopted if it has no documents.
+// fills it. A riskdex with a journal of another lineage leaves it alone. The first one that
+// checks an index without a lineage records its own.
 //
 // A journal takes a kind over by creating a new index beside the one that another journal
 // fills, and filling it. The existence of the new index is all there is of a take-over: the
@@ -81,123 +77,21 @@ func (x *Indices) CheckTakeOver(ctx context.Context, kind report.Kind, target st
 
 func (x *Indices) checkLineage(kind report.Kind, s state) error {
 	for _, index := range x.used(kind, s) {
-		switch owner := x.ownerOf(s, index); owner {
-		case this:
-		case nobody:
-			return anotherJournal{fmt.Sprintf("the index %s is not known to be empty, and does not say which journal fills it: it was not made by riskdex", index)}
-		default:
-			return anotherJournal{fmt.Sprintf("the index %s is filled from %s", index, x.describe(s, index, owner))}
+		if x.isOwnedByOther(s, index) {
+			return anotherJournal{fmt.Sprintf("the index %s is filled from another journal: its line is %s, and that of this journal is %s", index, s.lineage(index), x.Lineage)}
 		}
 	}
-	if to := x.beingFilled(kind, s); to != "" {
-		if owner := x.ownerOf(s, to); owner != this {
-			return anotherJournal{fmt.Sprintf("another journal is about to take %s over: it fills the index %s from %s; "+
-				"if nobody finishes that, take it back, or delete that index", s.alias, to, x.describe(s, to, owner))}
-		}
+	if to := x.beingFilled(kind, s); x.isOwnedByOther(s, to) {
+		return anotherJournal{fmt.Sprintf("another journal is about to take %s over: it fills the index %s, whose line is %s, and that of this journal is %s; "+
+			"if nobody finishes that, take it back, or delete that index", s.alias, to, s.lineage(to), x.Lineage)}
 	}
 	return nil
 }
 
-// owner is whose an index is, as seen from a journal.
-type owner int
-
-const (
-	this     owner = iota // it is filled from this journal
-	original              // from one that this journal is a copy of
-	copied                // from a copy of this journal, or another copy of what this one is a copy of
-	stranger              // from a journal of another lineage
-	nobody                // it does not say
-)
-
-// ownerOf returns whose an index of s is. An index that records no copy is filled from all of a lineage.
-func (x *Indices) ownerOf(s state, index string) owner {
-	n := s.indices[index].Mappings.Meta.notes()
-	copies := x.Copies()
-	switch at := slices.Index(copies, n.Copy); {
-	case x.Lineage == "":
-		return this
-	case n.Line == "":
-		return nobody
-	case n.Line != x.Lineage:
-		return stranger
-	case at == 0 || n.Copy == "" || len(copies) == 0:
-		return this
-	case at > 0:
-		return original
-	}
-	return copied
-}
-
-// describe says whose an index is, and what tells.
-func (x *Indices) describe(s state, index string, o owner) string {
-	switch o {
-	case original:
-		return "the journal that this one is a copy of, and this one is not known to have everything that it has"
-	case copied:
-		return "another copy of this journal"
-	}
-	return fmt.Sprintf("another journal: its line is %s, and that of this journal is %s", s.lineage(index), x.Lineage)
-}
-
-// Copies returns the ids that SetCopies has set.
-func (x *Indices) Copies() []string {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.copies
-}
-
-// SetCopies sets the ids that tell the journal from its copies (report.CopiesIn). Without, every
-// copy of the journal counts as the same.
-func (x *Indices) SetCopies(ids []string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.copies = ids
-}
-
-// Adopt makes those indices of a kind this journal's that were filled from one that it is a copy of.
-// It must lack nothing of what they have. With them go those that nobody has filled. Of two journals
-// that adopt an index, the one that marks it last owns it, so after the error report.ErrUndecided
-// the next check tells.
-func (x *Indices) Adopt(ctx context.Context, kind report.Kind) error {
-	s, err := x.state(ctx, kind)
-	if err != nil {
-		return err
-	}
-	var adopted []string
-	for _, name := range slices.Sorted(maps.Keys(s.indices)) {
-		owner := x.ownerOf(s, name)
-		if owner == nobody && s.indices[name].Settings.Index.Closed != "true" {
-			documents, err := x.Refresh(ctx, name)
-			if err != nil {
-				return err
-			}
-			if documents == 0 {
-				owner = original
-			}
-		}
-		if owner != original {
-			continue
-		}
-		n := s.indices[name].Mappings.Meta.notes()
-		n.Line, n.Copy = x.Lineage, x.copy()
-		if err := x.note(ctx, s, name, n); err != nil {
-			return err
-		}
-		adopted = append(adopted, name)
-	}
-	if len(adopted) == 0 {
-		return nil
-	}
-	x.Log.InfoContext(ctx, "this journal fills these indices from now on: it lacks nothing of what they have", "indices", adopted)
-	return fmt.Errorf("%w: %s was marked just now", report.ErrUndecided, strings.Join(adopted, " and "))
-}
-
-// copy returns the id of this copy of the journal; empty if it is unknown.
-func (x *Indices) copy() string {
-	if ids := x.Copies(); len(ids) > 0 {
-		return ids[0]
-	}
-	return ""
+// isOwnedByOther reports whether an index records the lineage of another journal.
+func (x *Indices) isOwnedByOther(s state, index string) bool {
+	recorded := s.lineage(index)
+	return recorded != "" && recorded != x.Lineage && x.Lineage != ""
 }
 
 // checkOwner checks whether this journal owns a kind, and reports whether it is to take the index over
@@ -222,7 +116,7 @@ func (x *Indices) checkOwner(ctx context.Context, kind report.Kind, s state) (ta
 	if other != nil {
 		return false, other
 	}
-	if used := x.used(report.Cities, cities); len(used) > 0 && x.ownerOf(cities, used[0]) == this {
+	if used := x.used(report.Cities, cities); len(used) > 0 && cities.lineage(used[0]) == x.Lineage {
 		return true, nil
 	}
 	return false, err
@@ -234,7 +128,7 @@ func (x *Indices) checkOwner(ctx context.Context, kind report.Kind, s state) (ta
 func (x *Indices) undo(ctx context.Context, kind report.Kind, s state, resend func(context.Context) error) error {
 	var mine []string
 	for _, name := range s.inRole(rebuilding) {
-		if x.ownerOf(s, name) == this {
+		if s.lineage(name) == x.Lineage {
 			mine = append(mine, name)
 		}
 	}
@@ -300,7 +194,7 @@ func (x *Indices) withLineage(content indexBody) (indexBody, error) {
 		return content, err
 	}
 	n := m.notes()
-	n.Line, n.Copy = x.Lineage, x.copy()
+	n.Line = x.Lineage
 	m, err := m.with(n)
 	if err != nil {
 		return content, err

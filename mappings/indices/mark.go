@@ -39,11 +39,11 @@ func (x *Indices) mark(ctx context.Context, s state, index string, anew bool) er
 	}
 	n := i.Mappings.Meta.notes()
 	want := n
-	want.identity, want.Line, want.Copy = i.id(), cmp.Or(x.Lineage, n.Line), cmp.Or(x.copy(), n.Copy)
+	want.identity, want.Line = i.id(), cmp.Or(x.Lineage, n.Line)
 	if anew {
 		want.Followed = nil
 	}
-	if n.identity == want.identity && n.Line == want.Line && n.Copy == want.Copy && n.Followed == want.Followed {
+	if n.identity == want.identity && n.Line == want.Line && n.Followed == want.Followed {
 		return nil
 	}
 	return x.note(ctx, s, index, want)
@@ -70,10 +70,16 @@ func (x *Indices) note(ctx context.Context, s state, index string, n notes) erro
 // riskdex made it, or a process stopped before marking it. Such an index is used even if
 // Elasticsearch refuses the mark because the index is read-only or privileges are missing.
 // Marking is tried again at every check, and a refusal is logged at the first.
+//
+// Two journals may both find an index without a lineage. The one that marks it last owns it, so
+// each uses it only once its next check has found its own lineage.
 func (x *Indices) trust(ctx context.Context, kind report.Kind, s state, index string) error {
 	err := x.mark(ctx, s, index, false)
 	if err != nil && !isRefused(err) {
 		return err
+	}
+	if err == nil && x.Lineage != "" && s.lineage(index) == "" {
+		return fmt.Errorf("%w: the index %s was marked just now", report.ErrUndecided, index)
 	}
 	if first := x.remember(kind, s.indices[index].id()); first && err != nil {
 		x.Log.WarnContext(ctx, "the index cannot be marked: it would not be noticed if it were restored while riskdex is stopped, or filled from another journal",

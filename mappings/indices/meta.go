@@ -14,7 +14,6 @@ type meta map[string]jsontext.Value
 type notes struct {
 	Hash string `json:"hash,omitzero"` // of what riskdex made the index from
 	Line string `json:"line,omitzero"` // of the journals that fill the index
-	Copy string `json:"copy,omitzero"` // which of those journals
 	identity
 
 	Followed *followed `json:"followed,omitzero"` // how far a follower of the journal has filled it

@@ -147,8 +147,8 @@ func TestOtherKindsWaitForCities(t *testing.T) {
 	}
 }
 
-// TestIndexWithoutALineIsClaimed: one of the journals that find an empty index without a line adopts
-// it. With documents it is left alone.
+// TestIndexWithoutALineIsClaimed: one of the journals that find an index without a line
+// claims it, and does not fill it from the beginning.
 func TestIndexWithoutALineIsClaimed(t *testing.T) {
 	for range 5 {
 		x := newIndices(t, elastictest.Prefix(t))
@@ -157,11 +157,6 @@ func TestIndexWithoutALineIsClaimed(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, b := ofLine(t, x.Prefix, "A"), ofLine(t, x.Prefix, "B")
-		must(t, x.Client, esapi.IndexRequest{Index: index, DocumentID: "1", Body: strings.NewReader("{}")})
-		if err := a.Adopt(t.Context(), report.Cities); err != nil || owns(t, a, report.Cities) {
-			t.Errorf("an index with documents is adopted: %v", err)
-		}
-		must(t, x.Client, esapi.DeleteRequest{Index: index, DocumentID: "1"})
 		var again counter
 		var first, both sync.WaitGroup
 		first.Add(2)
@@ -169,8 +164,8 @@ func TestIndexWithoutALineIsClaimed(t *testing.T) {
 			both.Go(func() {
 				first.Done()
 				first.Wait()
-				if err := x.Adopt(t.Context(), report.Cities); err != nil && !errors.Is(err, report.ErrUndecided) {
-					t.Errorf("an empty index is not adopted: %v", err)
+				if got, err := x.Ensure(t.Context(), report.Cities, again.resend); err == nil {
+					t.Errorf("%s is used before another check", got)
 				}
 			})
 		}
