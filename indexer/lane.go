@@ -179,10 +179,10 @@ func (l *lane) end(t task, out outcome, now time.Time, cfg Config) (changed bool
 		l.leaveToOther(now)
 	}
 	if out.trouble != nil && out.trouble.reason == elastic.ReasonAnotherJournal {
-		l.leave(t, out.trouble.answer.Detail, now)
+		l.leave(t, now)
 	}
 	if out.checked && out.ownedByOther == nil && t.takeOver {
-		t.rebuild.status.Foreign = false // the index is this journal's
+		t.rebuild.takesOver = false // the index is this journal's
 	}
 	l.noteRebuild(t, out, now, cfg)
 	switch {

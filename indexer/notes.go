@@ -54,12 +54,12 @@ func (x *Indexer) writeNotes() {
 // noteRebuild leaves in the journal what another process, or this one after a restart, is to
 // know of a rebuild: that it failed, or that there is an index that was not verified yet.
 func (x *Indexer) noteRebuild(r report.Rebuild) {
-	switch {
-	case r.Phase == report.PhaseFailed && !r.Foreign: // otherwise that another journal fills the index is the trouble
+	switch r.Phase {
+	case report.PhaseFailed:
 		x.note(report.RebuildFailedNote(r.Kind), report.RebuildFailed{At: r.EndedAt, Reason: r.Reason}.Note())
-	case r.Phase == report.PhaseStarting:
+	case report.PhaseStarting:
 		x.note(report.RebuildFailedNote(r.Kind), "")
-	case r.Phase == report.PhaseRetiring:
+	case report.PhaseRetiring:
 		x.note(report.VerifiedNote(r.Kind), "")
 	}
 }

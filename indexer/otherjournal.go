@@ -21,22 +21,21 @@ func (l *lane) ownedByOther() bool { return reasonOf(l.trouble) == elastic.Reaso
 // The lane remains in trouble until the new index has replaced the other journal's. Changes go
 // to the new index alone; the other one is never written to. Any later check undoes what an
 // interrupted take-over has left behind, so it may be interrupted at any point.
-func (l *lane) takingOver() bool { return l.rebuild.active() && l.rebuild.status.Foreign }
+func (l *lane) takingOver() bool { return l.rebuild.active() && l.rebuild.takesOver }
 
-// leave notes that another journal fills the index, or is about to: it may just have taken over. This
-// does not affect a rebuild that began after task t.
-func (l *lane) leave(t task, why string, now time.Time) {
+// leave notes that another journal fills the index, since it may just have taken over. This does
+// not affect a rebuild that began after task t.
+func (l *lane) leave(t task, now time.Time) {
 	l.known, l.index, l.wrong = false, "", nil
 	if l.rebuild.active() && l.rebuild == t.rebuild {
-		l.rebuild.status.Foreign = true
-		l.endRebuild(report.PhaseStopped, why, now)
+		l.endRebuild(report.PhaseStopped, "another journal fills this index now", now)
 	}
 	l.removals = nil // the other journal removes these indices, or the next check does
 }
 
 // takeOver makes the index be checked before its rebuild begins.
 func (l *lane) takeOver(now time.Time) {
-	l.rebuild.status.Foreign = true
+	l.rebuild.takesOver = true
 	l.recheck, l.openAt = true, now
 }
 

@@ -147,32 +147,6 @@ func TestRebuildEndsWhereAnotherJournalTakesOver(t *testing.T) {
 	a.Eventually("the previous owner leaves it alone", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
 	b.Drained(report.Cities)
 	b.SameAsJournal()
-	if s := a.status(); !s.Foreign || !strings.Contains(s.Reason, "its line is") {
-		t.Errorf("the previous owner's rebuild is %+v, want one that says whose index apps search", s)
-	}
-}
-
-// TestTakeOverThatIsOvertaken by another one says so: the index is not its journal's, and never was.
-func TestTakeOverThatIsOvertaken(t *testing.T) {
-	t.Parallel()
-	a, b := othersRig(t)
-	g := b.gate(1)
-	open := sync.OnceFunc(func() { close(g.open) })
-	defer open()
-	require.NoError(t, b.Indexer.TakeOver(report.Cities))
-	<-g.reached
-	a.Eventually("the owner waits", func() bool { return a.waitsFor(report.Cities) == "another_journal" })
-	require.NoError(t, a.Indexer.TakeOver(report.Cities))
-	a.Eventually("the owner fills a later one", func() bool { return a.status().Phase == report.PhaseFilling })
-	open()
-	b.Eventually("the take-over has ended", func() bool { return !b.status().Phase.Active() })
-	if s := b.status(); s.Done || !s.Foreign || !strings.Contains(s.Reason, "another journal") {
-		t.Errorf("the take-over is %+v, want one that says who has the index", s)
-	}
-	a.hasAll(b)
-	if r := report.RebuildFailedIn(b.Stats().Notes, report.Cities); !r.At.IsZero() {
-		t.Errorf("the journal notes %+v, whose remedy is for an index of its own", r)
-	}
 }
 
 // TestNoStepWhereAnotherJournalHasTakenOver: a rebuild that begins before the next check

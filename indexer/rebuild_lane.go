@@ -79,8 +79,7 @@ func (l *lane) endStep(t task, out stepOutcome, now time.Time, cfg Config) {
 		l.kindLocked = true
 	}
 	r.noteWaiting(out.failed, now)
-	foreign := out.failed != nil && out.failed.reason == elastic.ReasonAnotherJournal
-	l.recheck = l.recheck || foreign
+	l.recheck = l.recheck || out.failed != nil && out.failed.reason == elastic.ReasonAnotherJournal
 	switch {
 	case out.lockedByOther:
 		l.leaveToOther(now)
@@ -91,7 +90,6 @@ func (l *lane) endStep(t task, out stepOutcome, now time.Time, cfg Config) {
 	case out.failed != nil && out.failed.verdict == elastic.Retry:
 		r.retryAt = now.Add(r.backoff.NextBackOff())
 	case out.failed != nil:
-		r.status.Foreign = r.status.Foreign || foreign
 		l.endRebuild(report.PhaseFailed, out.failed.answer.Detail, now)
 	case t.step == stepBegin:
 		r.begun(out, now, cfg)

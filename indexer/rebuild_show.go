@@ -28,7 +28,7 @@ func (d *dispatcher) showRebuild(l *lane) {
 		log.Info("rebuild: a new index is made", "cause", now.Cause)
 	case report.PhaseFilling:
 		what := "rebuild: the new index is filled, and changes go to both"
-		if now.Foreign {
+		if l.rebuild.takesOver {
 			what = "rebuild: the new index is filled, to take the place of another journal's, which that one leaves alone from now on"
 		}
 		log.Info(what, "old", now.OldIndex, "new", now.NewIndex, "documents", now.Total)
@@ -37,9 +37,9 @@ func (d *dispatcher) showRebuild(l *lane) {
 	case report.PhaseRetiring:
 		log.Info("rebuild: apps search the new index", "new", now.NewIndex, "old", now.OldIndex, "took", now.EndedAt.Sub(now.StartedAt).Round(time.Millisecond))
 	case report.PhaseFailed:
-		log.Error("rebuild failed: "+now.Without()+"; fix the cause and rebuild again",
+		log.Error("rebuild failed: apps go on searching the old index, which stays up to date; fix the cause and rebuild again",
 			"old", now.OldIndex, "new", now.NewIndex, "cause", now.Cause, "reason", now.Reason)
 	case report.PhaseStopped:
-		log.Warn("rebuild stopped: "+now.Without(), "old", now.OldIndex, "reason", now.Reason)
+		log.Warn("rebuild stopped: apps go on searching the old index, which stays up to date", "old", now.OldIndex, "reason", now.Reason)
 	}
 }

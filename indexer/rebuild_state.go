@@ -30,6 +30,7 @@ type rebuild struct {
 	reminded     time.Time           // see target
 	backoff      *backoff.ExponentialBackOff
 	retryAt      time.Time      // when a failed step may be retried
+	takesOver    bool           // it is a take-over, and the index behind the alias may still be another journal's
 	swapAfter    time.Time      // the swap comes no earlier
 	stalled      time.Time      // since when the new index accepts nothing although the old one does; zero otherwise
 	fits         []report.Stamp // dead letters of the old index that the new one accepted
@@ -56,7 +57,7 @@ func (r *rebuild) target() *target {
 	if r == nil || r.status.Phase != report.PhaseFilling && r.status.Phase != report.PhaseSwapping {
 		return nil
 	}
-	return &target{index: r.status.NewIndex, sent: r.sent, since: r.since, reminded: r.reminded, stalled: !r.stalled.IsZero(), only: r.status.Foreign, marked: r.marked}
+	return &target{index: r.status.NewIndex, sent: r.sent, since: r.since, reminded: r.reminded, stalled: !r.stalled.IsZero(), only: r.takesOver, marked: r.marked}
 }
 
 func (r *rebuild) active() bool { return r != nil && r.status.Phase.Active() }
@@ -84,8 +85,8 @@ func (r *rebuild) marks() (at time.Time, ok bool) {
 // begun, haveMarked, swapped, filled and end note the outcome of a step or a task.
 
 func (r *rebuild) begun(out stepOutcome, now time.Time, cfg Config) {
-	r.status.Foreign = r.status.Foreign && !out.own
-	if r.status.Foreign {
+	r.takesOver = r.takesOver && !out.own
+	if r.takesOver {
 		// By then, whoever fills the index behind the alias has found the new one, and
 		// no longer writes to the alias.
 		r.swapAfter = now.Add(2 * cfg.CheckEvery)

@@ -11,8 +11,7 @@ type Rebuild struct {
 	Cause     RebuildCause `json:"cause"`
 	Active    bool         `json:"active"`              // the new index is not in place yet
 	Done      bool         `json:"done"`                // apps search the new index
-	Reason    string       `json:"reason,omitempty"`    // why it failed, or was stopped by itself
-	Foreign   bool         `json:"foreign,omitempty"`   // the index that apps search is another journal's, or is about to be
+	Reason    string       `json:"reason,omitempty"`    // why it failed
 	OldIndex  string       `json:"old_index,omitempty"` // the index that apps searched when it began
 	NewIndex  string       `json:"new_index,omitempty"` // the index that is filled; empty before it exists
 	Total     int          `json:"total"`               // documents to send to the new index, including deleted ones, about
@@ -27,14 +26,6 @@ type Rebuild struct {
 	Waiting *Waiting `json:"waiting,omitempty"`
 }
 
-// Without says what apps find while the new index is not in place.
-func (r Rebuild) Without() string {
-	if r.Foreign {
-		return "apps search what another journal fills, and what is delivered to this one waits in it"
-	}
-	return "apps go on searching the old index, which stays up to date"
-}
-
 // RebuildPhase is a phase of a rebuild.
 type RebuildPhase string
 
@@ -45,8 +36,8 @@ const (
 	PhaseSwapping RebuildPhase = "swapping"
 	PhaseRetiring RebuildPhase = "retiring" // apps search the new index, and the old one is deleted soon
 	PhaseDone     RebuildPhase = "done"
-	PhaseFailed   RebuildPhase = "failed"
-	PhaseStopped  RebuildPhase = "stopped"
+	PhaseFailed   RebuildPhase = "failed"  // apps search the old index
+	PhaseStopped  RebuildPhase = "stopped" // apps search the old index
 )
 
 // Active reports whether the rebuild is under way and the new index not in place yet.

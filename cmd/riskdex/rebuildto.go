@@ -330,9 +330,6 @@ func (f *filling) watch(ctx context.Context, followed chan error) error {
 		case <-tick.C:
 			f.show()
 		}
-		if err := f.lost(); err != nil {
-			return err
-		}
 		f.renew(ctx)
 		if !f.ready && f.whole() && f.inPlace(ctx) && f.refresh(ctx) == nil {
 			f.ready = true
@@ -359,17 +356,6 @@ func (f *filling) whole() bool {
 		}
 	}
 	return true
-}
-
-// lost returns why this command has nothing to do here, as at its start: another journal fills the
-// indices by now. A service waits, and has a status that says so.
-func (f *filling) lost() error {
-	for _, w := range f.indexer.Waiting() {
-		if f.endpoint == nil && w.Reason == admin.ReasonAnotherJournal {
-			return fmt.Errorf("%s: %s; this one is no longer kept up to date from %s", redacted(f.To), sanitize.OneLine(w.Detail), redacted(f.served.base))
-		}
-	}
-	return nil
 }
 
 // renew orders the rebuild of indices that have documents whose delete nobody tells any more: a new

@@ -20,8 +20,8 @@ type rebuildWatch struct {
 	client   *adminClient
 	progress *progress
 	started  map[report.Kind]time.Time // the watched rebuilds that have not ended
-	failed   *report.Rebuild           // one that failed, or that another journal has ended
-	stopped  bool                      // one was stopped, was not started, or began again after a restart
+	failed   bool
+	stopped  bool // one was stopped, was not started, or began again after a restart
 }
 
 func (w *rebuildWatch) run(ctx context.Context) error {
@@ -49,10 +49,8 @@ func (w *rebuildWatch) run(ctx context.Context) error {
 
 func (w *rebuildWatch) verdict() error {
 	switch {
-	case w.failed != nil && w.failed.Foreign:
-		return errors.New(w.failed.Without() + "; if this one is to fill the index, fix the cause, see that no other riskdex takes it over, and rebuild --take-over again")
-	case w.failed != nil:
-		return errors.New(w.failed.Without() + "; fix the cause and rebuild again")
+	case w.failed:
+		return errors.New("apps go on searching the old index, which stays up to date; fix the cause and rebuild again")
 	case w.stopped:
 		return errNegative
 	}
@@ -100,11 +98,11 @@ func (w *rebuildWatch) ended(kind report.Kind, r report.Rebuild, known bool) {
 	case known && r.Done:
 		fmt.Fprintf(w.client.io.out, "%s: %s sent in %s; apps search %s\n", kind,
 			count(r.Total, "document", "documents"), r.EndedAt.Sub(r.StartedAt).Round(100*time.Millisecond), r.NewIndex)
-	case known && r.Phase == report.PhaseStopped && (r.Reason == "" || !r.Foreign):
+	case known && r.Phase == "stopped":
 		w.stopped = true
 		fmt.Fprintf(w.client.io.err, "%s: stopped%s\n", kind, because(r.Reason))
 	case known:
-		w.failed = &r
+		w.failed = true
 		fmt.Fprintf(w.client.io.err, "%s: %s: %s\n", kind, r.Phase, sanitize.OneLine(r.Reason))
 	default:
 		w.stopped = true
