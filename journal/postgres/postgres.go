@@ -142,7 +142,8 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	}
 	j.background.Go(func() { j.stalls.run(j.open) })
 	j.background.Go(func() { commit.DropDeletedRegularly(j.open, j, opt, func(context.Context) error { return nil }) }) // autovacuum does the rest
-	j.background.Go(func() { j.KeepHistoryBounded(j.open, func(context.Context) error { return nil }) })
+	requests := j.Requests
+	j.background.Go(func() { requests.KeepHistoryBounded(j.open, func(context.Context) error { return nil }) })
 	go j.run()
 	j.idle.changed.Notify()
 	return j, nil

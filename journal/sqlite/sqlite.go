@@ -81,7 +81,8 @@ func Open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 	}
 	go j.run()
 	go commit.DropDeletedRegularly(j.open, j, j.opt, j.giveBack)
-	go j.KeepHistoryBounded(j.open, j.deflateHistory)
+	requests := j.Requests
+	go requests.KeepHistoryBounded(j.open, j.deflateHistory)
 	return j, nil
 }
 
