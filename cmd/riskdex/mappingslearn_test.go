@@ -30,7 +30,7 @@ func TestMappingsLearn(t *testing.T) {
 		status int
 		says   []string
 	}{
-		{"certain", []string{certain, "--to", to}, exitDone, []string{"id ", "/CityReportId", "title ", "/CityName", `"Londres"`, "/pays", `"risk_scale": "0-10"`, "--ids cities=/CityReportId", "--mappings " + to}},
+		{"certain", []string{certain, "--to", to}, exitDone, []string{"id ", "/CityReportId", "title ", "/CityName", `"Londres"`, "/pays", "a scale: ", "--ids cities=/CityReportId", "--mappings " + to}},
 		{"again", []string{certain, "--to", to}, exitFailed, []string{"differs from the built-in file"}},
 		{"JSON", []string{certain, "--json"}, exitDone, []string{`"id":"/CityReportId"`, `"pointer":"/pays"`, `"file":{`}},
 		{"in doubt", []string{doubt, "--kind", "advisories"}, exitNegative, []string{"id? ", "/documentId", "/reportId", "not certain", "--ids advisories=/"}},
