@@ -364,7 +364,8 @@ func TestTakeOverIsTakenBack(t *testing.T) {
 	a.reaches(report.PhaseDone)
 	open()
 	a.hasAll(b)
-	if s := b.status(); s.Phase.Active() || s.Phase == report.PhaseDone {
+	b.Eventually("its take-over has ended", func() bool { return !b.status().Phase.Active() })
+	if s := b.status(); s.Phase == report.PhaseDone {
 		t.Errorf("the take-over is %+v, want it ended without success", s)
 	}
 }
