@@ -174,10 +174,6 @@
 // nothing. The loss is noted in the journal. Until [Journal.AcknowledgeLoss], nothing from before is
 // given out, and nothing that is lost is replaced or removed by what the journal has.
 //
-// Copies of a journal have its lineage, and each that was made to go on in its place, or by PostgreSQL,
-// an id of its own ([report.CopiesNote]), by which an index tells who fills it. A backup, or a file
-// that was copied by hand, has none: there the versions in the index are all that tells.
-//
 // A process compares before its first transaction and its first Claim on a server of PostgreSQL that
 // was started anew, and with each heartbeat.
 //

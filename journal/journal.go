@@ -206,8 +206,7 @@ type Journal interface {
 	LockVerify(ctx context.Context, kind report.Kind) (done func(), err error)
 
 	// Lineage returns the id of the journal's lineage: the same for a journal, its backups and
-	// copies, and what is restored from them, and for no other journal. The note [report.CopiesNote]
-	// tells those apart.
+	// copies, and what is restored from them, and for no other journal.
 	Lineage() string
 
 	// Ready returns nil if the journal can accept deliveries, and otherwise why not. It never

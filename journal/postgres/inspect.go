@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"riskdex/journal"
-	"riskdex/journal/internal/commit"
 )
 
 // Inspect looks at the journal that Open would open, and changes nothing; it
@@ -66,11 +64,6 @@ func inspectTables(ctx context.Context, tx pgx.Tx, i *journal.Inspection) error 
 	if i.Line, err = readLineage(ctx, tx); err != nil {
 		return err
 	}
-	var copies string
-	if err = tx.QueryRow(ctx, commit.CopiesQuery).Scan(&copies); err != nil {
-		return err
-	}
-	i.Copies = strings.Fields(copies)
 	var members int
 	err = tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM processes), NOT EXISTS (SELECT 1 FROM documents WHERE kind <> 'probe')`).Scan(&members, &i.Empty)
 	i.InUse = members > 0

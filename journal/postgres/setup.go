@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riskdex/journal/internal/commit"
-	"riskdex/report"
 )
 
 // oldestSupported is the oldest server that is accepted.
@@ -61,10 +60,7 @@ func makeTables(ctx context.Context, tx pgx.Tx) error {
 	case err != nil:
 		return err
 	case there:
-		if err := checkVersion(ctx, tx); err != nil {
-			return err
-		}
-		return noteSite(ctx, tx)
+		return checkVersion(ctx, tx)
 	case foreign:
 		return errForeignTables
 	}
@@ -83,34 +79,7 @@ func createTables(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, "INSERT INTO ids VALUES ('line', $1)", commit.NewLineageID()); err != nil {
 		return err
 	}
-	if err := noteSite(ctx, tx); err != nil {
-		return err
-	}
 	return compress(ctx, tx)
-}
-
-// noteSite notes where the journal is: the server, the database and the schema. If that is elsewhere
-// than before, or nowhere yet, the journal gets an id of its own: it is a copy, made by the server,
-// or with pg_dump, and what it was made of may be in use as well. A standby is no copy.
-func noteSite(ctx context.Context, tx pgx.Tx) error {
-	const may = `SELECT has_function_privilege('pg_control_system()', 'EXECUTE'), current_database() || ' ' || current_schema(), coalesce((SELECT value FROM ids WHERE name = 'site'), '')`
-	var known bool
-	var server, site, before, copies string
-	err := tx.QueryRow(ctx, may).Scan(&known, &site, &before)
-	if err == nil && known {
-		err = tx.QueryRow(ctx, "SELECT system_identifier::text FROM pg_control_system()").Scan(&server)
-		site += " " + server
-	}
-	if err != nil || site == before {
-		return err
-	}
-	if err = tx.QueryRow(ctx, commit.CopiesQuery).Scan(&copies); err == nil {
-		_, err = tx.Exec(ctx, commit.KeepNote, commit.CopiesName, report.NewCopy(copies))
-	}
-	if err == nil {
-		_, err = tx.Exec(ctx, commit.KeepNote, "site", site)
-	}
-	return err
 }
 
 // compress has bodies compressed with LZ4, which takes a tenth of the time of the default, unless

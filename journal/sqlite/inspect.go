@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"riskdex/journal"
 )
@@ -85,11 +84,6 @@ func inspectFile(ctx context.Context, path string, i *journal.Inspection) error 
 	}
 	if err == nil {
 		i.Line, err = readLineage(ctx, s.conn)
-	}
-	if err == nil {
-		var copies string
-		copies, err = readCopies(ctx, s.conn)
-		i.Copies = strings.Fields(copies)
 	}
 	return errors.Join(err, s.close())
 }

@@ -166,14 +166,13 @@ CREATE INDEX history_document ON history (kind, id, version);
 `
 
 // create is the script for an empty file: the tables, sums of each kind, and the ids of the line,
-// of the file, of the feed that cursors are for, and of this copy.
+// of the file and of the feed that cursors are for.
 func create() string {
 	var script strings.Builder
 	script.WriteString(schema)
 	for _, k := range report.AllKinds() {
 		fmt.Fprintf(&script, "INSERT INTO totals (kind) VALUES ('%s');", k)
 	}
-	fmt.Fprintf(&script, "INSERT INTO ids VALUES ('line', '%s'), ('file', '%s'), ('feed', '%s'), ('%s', '%s');",
-		commit.NewLineageID(), newFileID(), newFileID(), commit.CopiesName, report.NewCopy(""))
+	fmt.Fprintf(&script, "INSERT INTO ids VALUES ('line', '%s'), ('file', '%s'), ('feed', '%s');", commit.NewLineageID(), newFileID(), newFileID())
 	return script.String()
 }

@@ -45,14 +45,6 @@ func readLineage(ctx context.Context, conn *sql.Conn) (line string, err error) {
 	return line, nil
 }
 
-// readCopies returns the note that tells the journal from its copies; empty if there is none.
-func readCopies(ctx context.Context, conn *sql.Conn) (copies string, err error) {
-	if err = conn.QueryRowContext(ctx, commit.CopiesQuery).Scan(&copies); err != nil {
-		return "", fmt.Errorf("read which copy it is: %w", restoreHint(nonsense(err)))
-	}
-	return copies, nil
-}
-
 const totalsColumns = `kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters, tombstones, tombstones_dropped, history, history_bytes, history_dropped, dropped_version`
 
 // totalsTargets is where a row of totalsColumns goes.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"iter"
 
-	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
 
@@ -88,7 +87,6 @@ func copyAll(ctx context.Context, source Source, target Target, progress func(Pr
 	if err != nil {
 		return Report{}, err
 	}
-	had.head.Notes[commit.CopiesName] = report.NewCopy(had.head.Notes[commit.CopiesName])
 	had.progress = func(done int64) { progress(Progress{Done: done, Total: had.head.Documents}) }
 	err = target.Write(ctx, had.head, had.documents(source.Documents(ctx)), had.refusals(source.Refusals(ctx)), had.receipts(source.Receipts(ctx)), had.history(source.History(ctx)))
 	if err == nil {

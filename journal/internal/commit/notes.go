@@ -3,8 +3,6 @@ package commit
 import (
 	"context"
 	"fmt"
-
-	"riskdex/report"
 )
 
 // NotePrefix begins the names of notes, which stand among the ids.
@@ -21,13 +19,6 @@ const (
 
 // KeepNote is the statement of both engines that keeps a note.
 const KeepNote = `INSERT INTO ids VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`
-
-// CopiesName is the name, among the ids, of the note that tells a journal from its copies, and
-// CopiesQuery the statement of both engines for it, which returns an empty text if there is none.
-const (
-	CopiesName  = NotePrefix + report.CopiesNote
-	CopiesQuery = `SELECT coalesce((SELECT value FROM ids WHERE name = '` + CopiesName + `'), '')`
-)
 
 // Note implements Journal.
 func (j *Requests) Note(ctx context.Context, name, value string) error {
