@@ -62,8 +62,8 @@ type Documents interface {
 	Unfit(kind report.Kind) []string
 	// See looks at changes of kind that come to be sent. If they tell that the kind is better read in
 	// another way, and infer is set, documents are made that way from now on, and See returns it, to be
-	// kept for Use.
-	See(kind report.Kind, changes []report.Change, infer bool) (told string)
+	// kept for Use, and whether no document of kind was made before.
+	See(kind report.Kind, changes []report.Change, infer bool) (told string, first bool)
 	// Use has documents of kind made as See has returned it. Empty, it changes nothing.
 	Use(kind report.Kind, told string) error
 }
@@ -95,9 +95,9 @@ type Indices interface {
 	Forget(kind report.Kind)
 	// MappingChanged reports whether a new index would differ from the one behind the alias.
 	MappingChanged(ctx context.Context, kind report.Kind) (bool, error)
-	// MarkUnfilled says of the index behind the alias, to which nothing was sent yet, that it is as a new
-	// one would be.
-	MarkUnfilled(ctx context.Context, kind report.Kind) error
+	// MarkUnfilled says of the index behind the alias, if it has no documents, that it is as a new one
+	// would be.
+	MarkUnfilled(ctx context.Context, kind report.Kind) (done bool, err error)
 	// Leftovers returns the indices of earlier rebuilds: unfinished ones, and replaced ones.
 	Leftovers(ctx context.Context, kind report.Kind) (unfinished, old []string, err error)
 	// Next returns the name for a new index, and Create creates it without the alias.

@@ -22,7 +22,7 @@ func (x *Indexer) readAsKept(ctx context.Context, kind report.Kind) {
 // now is to be rebuilt, because the kind is read in another way from now on. An index to which nothing was
 // sent yet need not be.
 func (x *Indexer) readBetter(ctx context.Context, t task, changes []report.Change) (rebuild bool) {
-	told := x.documents.See(t.kind, changes, t.target == nil)
+	told, first := x.documents.See(t.kind, changes, t.target == nil)
 	if told == "" {
 		return false
 	}
@@ -30,14 +30,9 @@ func (x *Indexer) readBetter(ctx context.Context, t task, changes []report.Chang
 	if err := x.journal.Note(ctx, report.ReadingNote(t.kind), told); err != nil {
 		x.log.WarnContext(ctx, "how the records are read could not be kept: after a restart it has to be found again", "kind", t.kind, "error", err)
 	}
-	stats, err := x.journal.Stats(ctx)
-	if err != nil {
-		return true
+	if !first {
+		return true // others may be on their way
 	}
-	for _, n := range stats.Kinds[t.kind].Settled {
-		if n > 0 {
-			return true
-		}
-	}
-	return x.indices.MarkUnfilled(ctx, t.kind) != nil
+	done, err := x.indices.MarkUnfilled(ctx, t.kind)
+	return err != nil || !done
 }

@@ -1,7 +1,10 @@
 package mappings
 
 import (
+	"cmp"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -25,6 +28,7 @@ type reading struct {
 	told    string // the inferred mapping, as JSON; empty if there is none
 	records int    // that it was inferred from, or was not worth it; 0 if nothing was tried
 	sample  sample
+	began   bool // documents of the kind may have been made
 }
 
 // Found is a column that fills a field, and why.
@@ -104,20 +108,21 @@ func (s *Set) Use(kind report.Kind, told string) error {
 // See looks at changes of a kind before their documents are made. If infer is set and they, with those
 // before them, tell that the kind is better read in another way, it is read so from now on, and See returns
 // how, to be kept and given to Use after a restart. The index that was filled until now should then be
-// rebuilt.
+// rebuilt, unless first says that no document of the kind was made before.
 //
 // The same records tell the same, in whatever order they come.
-func (s *Set) See(kind report.Kind, changes []report.Change, infer bool) (told string) {
+func (s *Set) See(kind report.Kind, changes []report.Change, infer bool) (told string, first bool) {
 	r := s.kinds[kind]
 	if r == nil || !r.byName {
-		return ""
+		return "", false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.records >= sampleRecords {
 		r.sample = sample{}
-		return ""
+		return "", false
 	}
+	first, r.began = !r.began, r.began || len(changes) > 0
 	for _, c := range changes {
 		if c.Op == report.Index && len(c.Body) <= sampleBody {
 			r.sample.add(string(c.ID), c.Body)
@@ -125,20 +130,19 @@ func (s *Set) See(kind report.Kind, changes []report.Change, infer bool) (told s
 	}
 	n := len(r.sample.records)
 	if !infer || n < fewestRecords || r.records > 0 && n < sampleRecords && n < grown*r.records {
-		return ""
+		return "", false
 	}
 	records := r.sample.bodies()
 	inferred, _ := s.infer(kind, r.stated, records)
 	r.records = n
 	text, err := json.Marshal(inferred, json.Deterministic(true))
 	if err != nil || string(text) == r.told || !s.isBetter(kind, r.used.Load(), inferred.over(r.stated, r.keep), records) {
-		return ""
+		return "", false
 	}
 	if m, err := parseKind(text); err != nil || s.use(kind, r, m, string(text)) != nil {
-		return ""
+		return "", false
 	}
-	r.records = n
-	return r.told
+	return r.told, first
 }
 
 // infer infers a mapping from records.
@@ -252,27 +256,20 @@ type sample struct {
 
 type sampled struct {
 	hash uint64
-	id   string
 	body []byte
 }
 
 // add notes the newest version of a record.
 func (s *sample) add(id string, body []byte) {
-	h := hashOfID(id)
-	at, found := slices.BinarySearchFunc(s.records, h, func(r sampled, h uint64) int {
-		switch {
-		case r.hash < h:
-			return -1
-		case r.hash > h:
-			return 1
-		}
-		return 0
-	})
+	sum := fnv.New64a() // the same in every process
+	_, _ = io.WriteString(sum, id)
+	h := sum.Sum64()
+	at, found := slices.BinarySearchFunc(s.records, h, func(r sampled, h uint64) int { return cmp.Compare(r.hash, h) })
 	if found {
 		s.bytes += len(body) - len(s.records[at].body)
-		s.records[at].id, s.records[at].body = id, slices.Clone(body)
+		s.records[at].body = slices.Clone(body)
 	} else if at < sampleRecords {
-		s.records = slices.Insert(s.records, at, sampled{h, id, slices.Clone(body)})
+		s.records = slices.Insert(s.records, at, sampled{h, slices.Clone(body)})
 		s.bytes += len(body)
 	}
 	for len(s.records) > sampleRecords || s.bytes > sampleBytes && len(s.records) > 1 {
@@ -288,13 +285,4 @@ func (s *sample) bodies() [][]byte {
 		all[i] = r.body
 	}
 	return all
-}
-
-// hashOfID is FNV-1a, and the same in every process.
-func hashOfID(id string) uint64 {
-	h := uint64(14695981039346656037)
-	for i := range len(id) {
-		h = (h ^ uint64(id[i])) * 1099511628211
-	}
-	return h
 }

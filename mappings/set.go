@@ -16,8 +16,8 @@ import (
 var builtin embed.FS
 
 // Set holds everything that riskdex knows about its documents: for every kind, where the
-// fields come from; how an index is made; how it is searched. It is immutable and safe for
-// concurrent use.
+// fields come from; how an index is made; how it is searched. Only [Set.See] and [Set.Use] change it:
+// how the records of a kind are read. It is safe for concurrent use.
 type Set struct {
 	kinds      map[report.Kind]*reading
 	index      indexFile

@@ -180,7 +180,7 @@ func (AsDelivered) AppendDocument(dst []byte, c report.Change) ([]byte, []string
 }
 
 // See implements [indexer.Documents]: nothing is read of the bodies.
-func (AsDelivered) See(report.Kind, []report.Change, bool) string { return "" }
+func (AsDelivered) See(report.Kind, []report.Change, bool) (string, bool) { return "", false }
 
 // Start makes a rig and runs it.
 func Start(t *testing.T, cfg indexer.Config) *Rig {

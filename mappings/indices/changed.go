@@ -18,15 +18,18 @@ func (x *Indices) MappingChanged(ctx context.Context, kind report.Kind) (bool, e
 	return s.indices[kept].Mappings.Meta.notes().Hash != x.Set.Hash(kind), nil
 }
 
-// MarkUnfilled marks the index of a kind, to which nothing was sent yet, as made from the Set's mapping as it is
-// now. There need not be one.
-func (x *Indices) MarkUnfilled(ctx context.Context, kind report.Kind) error {
+// MarkUnfilled marks the index of a kind, if it has no documents, as made from the Set's mapping as it is now,
+// and reports whether it did.
+func (x *Indices) MarkUnfilled(ctx context.Context, kind report.Kind) (done bool, err error) {
 	s, err := x.state(ctx, kind)
 	kept := x.kept(kind, s)
 	if err != nil || kept == "" {
-		return err
+		return false, err
+	}
+	if documents, err := x.Refresh(ctx, kept); err != nil || documents > 0 {
+		return false, err
 	}
 	n := s.indices[kept].Mappings.Meta.notes()
 	n.Hash = x.Set.Hash(kind)
-	return x.note(ctx, s, kept, n)
+	return true, x.note(ctx, s, kept, n)
 }
