@@ -39,17 +39,11 @@ type cell struct {
 	number  bool
 }
 
-// element is an element of a list, or a member of an object whose names are data.
-type element struct {
-	parent, record int
-	column         *column
-}
-
 // columns are those of a sample of records.
 type columns struct {
 	top      *column
 	records  int
-	elements []element // the first stands for none
+	elements []int // of lists, and members of objects whose names are data: what each is in; the first stands for none
 	x        *extractor
 }
 
@@ -67,7 +61,7 @@ func newColumns(x *extractor, m *kindMapping, records [][]byte) *columns {
 	names := &column{byName: map[string]*column{}} // to see which objects have data for names
 	count := 0
 	for range 2 {
-		cs.top, cs.elements, cs.records = &column{byName: map[string]*column{}}, make([]element, 1), 0
+		cs.top, cs.elements, cs.records = &column{byName: map[string]*column{}}, make([]int, 1), 0
 		count = 0
 		for _, record := range records {
 			if x.tree.parse(record) != nil {
@@ -80,8 +74,8 @@ func newColumns(x *extractor, m *kindMapping, records [][]byte) *columns {
 		names = cs.top
 	}
 	cs.top.eachColumn(func(c *column) {
-		if c.isPairs() {
-			cs.byLabel(c)
+		if label := c.label(); label != nil {
+			cs.byLabel(c, label)
 		}
 	})
 	return cs
@@ -138,7 +132,7 @@ func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *
 		for of := n.first; of != none; of = x.tree.nodes[of].next {
 			if data {
 				next := before.merged()
-				cs.walk(of, c.child(members, members, count), next, cs.enter(c, inside), depth+1, count)
+				cs.walk(of, c.child(members, members, count), next, cs.enter(inside), depth+1, count)
 				continue
 			}
 			folded := string(x.tree.named(of))
@@ -152,7 +146,7 @@ func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *
 		}
 		i := 0
 		for of := n.first; of != none && i < maxElements; of = x.tree.nodes[of].next {
-			cs.walk(of, c.child("*", "*", count), before.at("*"), cs.enter(c, inside), depth+1, count)
+			cs.walk(of, c.child("*", "*", count), before.at("*"), cs.enter(inside), depth+1, count)
 			i++
 		}
 	case '"':
@@ -200,8 +194,8 @@ func (c *column) merged() *column {
 	return all
 }
 
-func (cs *columns) enter(c *column, inside int) int {
-	cs.elements = append(cs.elements, element{inside, cs.records - 1, c})
+func (cs *columns) enter(inside int) int {
+	cs.elements = append(cs.elements, inside)
 	return len(cs.elements) - 1
 }
 
@@ -268,11 +262,8 @@ func (c *column) isNumbered() bool {
 	return false
 }
 
-// isPairs reports whether a column is a list of labels with values: its elements have a text that says
-// what each is, few of which there are.
-func (c *column) isPairs() bool { return c.label() != nil }
-
-// label returns the column of the labels in a list of labels with values, or nil.
+// label returns the column of the labels in a list of labels with values, whose elements have a text that
+// says what each is, few of which there are; or nil.
 func (c *column) label() *column {
 	list := c.byName["*"]
 	if list == nil || 5*list.objects < 6*c.lists || c.lists < 3 {
@@ -311,8 +302,8 @@ func (c *column) label() *column {
 }
 
 // byLabel adds columns for the entries of a list of labels with values.
-func (cs *columns) byLabel(c *column) {
-	label, list := c.label(), c.byName["*"]
+func (cs *columns) byLabel(c, label *column) {
+	list := c.byName["*"]
 	labels := map[int]string{}
 	for _, v := range label.cells {
 		labels[v.element] = v.text
@@ -320,9 +311,9 @@ func (cs *columns) byLabel(c *column) {
 	entry := func(inside int) (string, int, bool) {
 		for inside != 0 {
 			if text, ok := labels[inside]; ok {
-				return text, cs.elements[inside].parent, true
+				return text, cs.elements[inside], true
 			}
-			inside = cs.elements[inside].parent
+			inside = cs.elements[inside]
 		}
 		return "", 0, false
 	}
@@ -384,7 +375,7 @@ func (c *column) isOrdinal() bool {
 	return len(c.cells) >= 3*len(lists)
 }
 
-// shares says how a column relates to the records.
+// share returns the share of the records that have a column.
 func (cs *columns) share(c *column) float64 {
 	return float64(c.records) / float64(max(cs.records, 1))
 }

@@ -20,7 +20,6 @@ import (
 type finding struct {
 	field  string
 	column *column
-	score  float64
 	why    string
 }
 
@@ -69,9 +68,9 @@ func (x *extractor) infer(kind report.Kind, base *kindMapping, others []map[stri
 	return m, in.findings
 }
 
-func (in *inference) note(field string, c *column, score float64, why string, args ...any) {
+func (in *inference) note(field string, c *column, why string, args ...any) {
 	in.taken[c] = field
-	in.findings = append(in.findings, finding{field, c, score, fmt.Sprintf(why, args...)})
+	in.findings = append(in.findings, finding{field, c, fmt.Sprintf(why, args...)})
 }
 
 func (in *inference) has(c *column, concepts string) bool {
@@ -89,40 +88,62 @@ func (in *inference) anchor() {
 	in.cities = make([]*gazetteer.City, in.records)
 	in.nations = make([]map[string]bool, in.records)
 	in.places = make([][]point, in.records)
-	votes := make([]map[*gazetteer.City]float64, in.records)
-	for i := range votes {
-		votes[i], in.nations[i] = map[*gazetteer.City]float64{}, map[string]bool{}
+	for i := range in.nations {
+		in.nations[i] = map[string]bool{}
+	}
+	if in.kind == report.Cities {
+		in.elect(nil)
+		return
 	}
 	for _, c := range in.scalars {
-		if c.of.letters < 0.8 || c.of.markup > 0.2 || c.of.numbers > 0.2 {
-			continue
-		}
-		if in.kind == report.Cities {
-			if c.isPlain() && in.share(c) > 0.3 && c.of.length < 100 && 2*c.of.distinct > c.of.n {
-				in.vote(c, votes)
-			}
-			continue
-		}
-		if c.of.length < 15 || in.isForeign(c) {
+		if !in.isWords(c) || c.of.length < 15 || in.isForeign(c) {
 			continue
 		}
 		for _, v := range c.cells {
 			in.mentions(v.record, v.text)
 		}
 	}
-	if in.kind != report.Cities {
-		return
+}
+
+// isWords reports whether the values of a column are words, rather than numbers or links.
+func (in *inference) isWords(c *column) bool {
+	return c.of.letters >= 0.8 && c.of.markup <= 0.2 && c.of.numbers <= 0.2
+}
+
+// elect finds the city that each record is about: the one that most columns name, or the largest of them,
+// in one of the countries that the record states, if it states any.
+func (in *inference) elect(stated map[int][]string) {
+	votes := make([]map[*gazetteer.City]float64, in.records)
+	for i := range votes {
+		votes[i] = map[*gazetteer.City]float64{}
+	}
+	for _, c := range in.scalars {
+		if in.isWords(c) && c.isPlain() && in.share(c) > 0.3 && c.of.length < 100 && 2*c.of.distinct > c.of.n {
+			in.vote(c, votes)
+		}
 	}
 	for i, of := range votes {
+		codes := stated[i]
+		if stated != nil && codes == nil {
+			continue // what was found without stays
+		}
 		best := 0.0
+		in.cities[i] = nil
 		for c, n := range of {
 			n += float64(c.Population) / 1e9
+			if codes != nil && !slices.Contains(codes, c.Country) {
+				continue
+			}
 			if n > best || n == best && in.cities[i] != nil && c.Name < in.cities[i].Name {
 				best, in.cities[i] = n, c
 			}
 		}
-		if c := in.cities[i]; c != nil {
-			in.nations[i][c.Country] = true
+		if codes == nil && in.cities[i] != nil {
+			codes = []string{in.cities[i].Country}
+		}
+		in.nations[i] = map[string]bool{}
+		for _, code := range codes {
+			in.nations[i][code] = true
 		}
 	}
 }
@@ -275,53 +296,22 @@ func (in *inference) country() {
 			continue
 		}
 		from = append(from, source{at: p, split: ",;|/"})
-		in.note("country", f.c, f.agrees, "%.0f %% of its values are countries, %.0f %% those that the report is about", 100*f.by, 100*f.agrees)
+		in.note("country", f.c, "%.0f %% of its values are countries, %.0f %% those that the report is about", 100*f.by, 100*f.agrees)
 	}
 	in.mapping.Fields.Country = from
 	if in.kind == report.Cities { // names alone may have meant another city
-		in.again(found[0].c)
+		stated := map[int][]string{}
+		for _, v := range found[0].c.cells {
+			if codes := in.countriesOf(v.text); codes != nil {
+				stated[v.record] = codes
+			}
+		}
+		in.elect(stated)
 	}
 }
 
 func among(codes []string, known map[string]bool) bool {
 	return slices.ContainsFunc(codes, func(code string) bool { return known[code] })
-}
-
-// again finds the city of each record anew, with the country that it states.
-func (in *inference) again(country *column) {
-	stated := map[int][]string{}
-	for _, v := range country.cells {
-		if codes := in.countriesOf(v.text); codes != nil {
-			stated[v.record] = codes
-		}
-	}
-	votes := make([]map[*gazetteer.City]float64, in.records)
-	for i := range votes {
-		votes[i] = map[*gazetteer.City]float64{}
-	}
-	for _, c := range in.scalars {
-		if c.of.letters >= 0.8 && c.of.markup <= 0.2 && c.isPlain() && in.share(c) > 0.3 && c.of.length < 100 && 2*c.of.distinct > c.of.n {
-			in.vote(c, votes)
-		}
-	}
-	for i, of := range votes {
-		codes, ok := stated[i]
-		if !ok {
-			continue
-		}
-		best := 0.0
-		in.cities[i] = nil
-		for c, n := range of {
-			n += float64(c.Population) / 1e9
-			if slices.Contains(codes, c.Country) && n > best {
-				best, in.cities[i] = n, c
-			}
-		}
-		in.nations[i] = map[string]bool{}
-		for _, code := range codes {
-			in.nations[i][code] = true
-		}
-	}
 }
 
 // here reports whether a point is where a record is, and whether that is known.
@@ -513,7 +503,7 @@ func (in *inference) position() {
 	}
 	best := found[0]
 	in.mapping.Fields.Location = []pattern{best.from}
-	in.note("location", best.column, best.share, "%.0f %% are where the report is", 100*best.share)
+	in.note("location", best.column, "%.0f %% are where the report is", 100*best.share)
 }
 
 // code finds the column of a city's code.
@@ -551,7 +541,7 @@ func (in *inference) code() {
 		return
 	}
 	in.mapping.Fields.Code = []pattern{p}
-	in.note("code", best, most, "three letters, another in each report")
+	in.note("code", best, "three letters, another in each report")
 }
 
 // agreement returns the share of a column's values that agree with the record's city, and for how many
@@ -657,7 +647,7 @@ func (in *inference) title() {
 			from = append(from, p)
 		}
 		if i == 0 {
-			in.note("title", f.c, f.score, "%s", f.why)
+			in.note("title", f.c, "%s", f.why)
 		}
 	}
 	in.mapping.Fields.Title = from
@@ -734,7 +724,7 @@ func (in *inference) names() {
 		}
 		from = append(from, source{at: p, split: split})
 		if field == "" {
-			in.note("names", c, share, "%.0f %% are names of the city", 100*share)
+			in.note("names", c, "%.0f %% are names of the city", 100*share)
 		}
 	}
 	if from != nil {
@@ -781,7 +771,7 @@ func (in *inference) airports() {
 			if share+0.5*in.share(c) > best+0.2 || named {
 				best = max(best, share)
 				from = append(from, source{at: p, split: ",;|/ "})
-				in.note("airports", c, share, "codes of airports, %.0f %% those of the city", 100*share)
+				in.note("airports", c, "codes of airports, %.0f %% those of the city", 100*share)
 			}
 		}
 	}
@@ -870,7 +860,7 @@ func (in *inference) times() {
 		}
 		p.order = in.dates[best].order
 		*to = []pattern{p}
-		in.note(field, best, most, "dates")
+		in.note(field, best, "dates")
 		return best
 	}
 	f := &in.mapping.Fields
@@ -878,7 +868,7 @@ func (in *inference) times() {
 		if p, err := parsePattern(c.pointer()); err == nil {
 			p.order = in.dates[c].order
 			*to = []pattern{p}
-			in.note(field, c, 1, "%s", why)
+			in.note(field, c, "%s", why)
 		}
 	}
 	updated := pick("updated_at", "updated", "", &f.UpdatedAt)
@@ -1044,12 +1034,12 @@ func (in *inference) level() {
 	m.Fields.RiskLabel = []pattern{p}
 	m.RiskLevels = best.scale.levels
 	in.taken[best.c] = "risk_level"
-	in.note("risk_level", best.c, best.score, "a scale: %s", best.scale)
+	in.note("risk_level", best.c, "a scale: %s", best.scale)
 	for _, f := range found[1:] { // the label beside a number, or the number beside a label
 		if f.scale.worded && !best.scale.worded && in.follows(f.c, best.c) {
 			if p, err := parsePattern(f.c.pointer()); err == nil {
 				m.Fields.RiskLabel = []pattern{p}
-				in.note("risk_label", f.c, f.score, "goes with the level")
+				in.note("risk_label", f.c, "goes with the level")
 				break
 			}
 		}
@@ -1167,7 +1157,7 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 	labels := slices.Sorted(maps.Keys(seen))
 	if ranks, ok := severities(labels); ok {
 		scale := levelScale{ranks, true}
-		for _, other := range append(in.others, in.mapping.RiskLevels) { // of which only some levels were seen
+		for _, other := range append(slices.Clip(in.others), in.mapping.RiskLevels) { // of which only some levels were seen
 			if len(other) > len(scale.levels) && within(scale.levels, other) {
 				scale.levels = other
 			}
@@ -1371,7 +1361,7 @@ func (in *inference) ratings(lists []*column) (rated []ratedColumn) {
 			if p, err := parsePattern(c.pointer()); err == nil {
 				threat := in.x.threatWords.names[in.threatOf(c)]
 				rated = append(rated, ratedColumn{At: p, Threat: threat, Levels: scale.levels})
-				in.note("threats", c, 1, "rates %s: %s", threat, scale)
+				in.note("threats", c, "rates %s: %s", threat, scale)
 			}
 		}
 	}
@@ -1423,7 +1413,7 @@ func (in *inference) threatLabels() (rated []ratedColumn, lists []*column) {
 				if err == nil && err2 == nil && err3 == nil {
 					r.Each, r.At, r.Level, r.Levels = &each, name, &level, scale.levels
 					lists = append(lists, c.parent.parent)
-					in.note("threats", of, 1, "rates threats: %s", scale)
+					in.note("threats", of, "rates threats: %s", scale)
 					break
 				}
 			}
@@ -1432,7 +1422,7 @@ func (in *inference) threatLabels() (rated []ratedColumn, lists []*column) {
 			continue
 		}
 		rated = append(rated, r)
-		in.note("threats", c, float64(known)/float64(all), "%d of %d of its labels are threats", known, all)
+		in.note("threats", c, "%d of %d of its labels are threats", known, all)
 	}
 	return rated, lists
 }
@@ -1508,7 +1498,7 @@ func (in *inference) placesOf() {
 			continue
 		}
 		each, name, at = append(each, e), append(name, n), append(at, from)
-		in.note("places", best, most, "names with positions near the report's")
+		in.note("places", best, "names with positions near the report's")
 	}
 	if each == nil {
 		return
@@ -1537,6 +1527,6 @@ func (in *inference) summary() {
 	}
 	if p, err := parsePattern(best.pointer()); err == nil {
 		in.mapping.Fields.Summary = []pattern{p}
-		in.note("summary", best, most, "by its name")
+		in.note("summary", best, "by its name")
 	}
 }

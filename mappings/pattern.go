@@ -61,9 +61,10 @@ func parsePattern(text jsontext.Pointer) (pattern, error) {
 			continue
 		}
 		if inside, ok := strings.CutPrefix(name, "["); ok && strings.HasSuffix(name, "]") {
-			member, label, _ := strings.Cut(strings.TrimSuffix(inside, "]"), "=")
-			p.steps = append(p.steps, step{name: string(appendFolded(nil, []byte(member))), label: label, index: -1})
-			continue
+			if member, label, ok := strings.Cut(strings.TrimSuffix(inside, "]"), "="); ok && label != "" {
+				p.steps = append(p.steps, step{name: string(appendFolded(nil, []byte(member))), label: label, index: -1})
+				continue
+			}
 		}
 		index := -1
 		if n, err := strconv.ParseUint(name, 10, 31); err == nil && (name == "0" || name[0] != '0') {

@@ -22,15 +22,12 @@ type values struct {
 	spaced   float64 // with a space
 	markup   float64 // that are links, or markup
 	length   float64 // mean, in characters
-	longest  int
 	prose    float64 // of sentences
 	numbers  float64
-	whole    float64 // of whole numbers
-	degrees  float64 // that may be a latitude or a longitude
-	codes    float64 // of three letters
-	upper    float64 // in capitals alone
-	means    vocabulary.Concepts
-	own      vocabulary.Concepts // of its own name
+	whole    float64             // of whole numbers
+	degrees  float64             // that may be a latitude or a longitude
+	codes    float64             // of three letters
+	means    vocabulary.Concepts // by its name, and those of what it is in
 	unknown  int                 // words of its own name that are not in the vocabulary
 }
 
@@ -48,7 +45,6 @@ func (cs *columns) look(c *column) *values {
 		seen[s] = true
 		size := utf8.RuneCountInString(s)
 		v.length += one * float64(size)
-		v.longest = max(v.longest, size)
 		if strings.ContainsFunc(s, unicode.IsLetter) {
 			v.letters += one
 		}
@@ -73,13 +69,9 @@ func (cs *columns) look(c *column) *values {
 		if len(s) == 3 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
 			v.codes += one
 		}
-		if strings.ToUpper(s) == s && strings.ToLower(s) != s {
-			v.upper += one
-		}
 	}
 	v.distinct = len(seen)
-	v.own, v.unknown = cs.nameOf(c)
-	v.means = v.own
+	v.means, v.unknown = cs.nameOf(c)
 	for of := c.parent; of != nil; of = of.parent {
 		own, _ := cs.nameOf(of)
 		v.means |= own
@@ -190,7 +182,7 @@ func (cs *columns) citiesCalled(name string) []*gazetteer.City {
 	return found
 }
 
-// cityIn returns the cities whose name is a part of a title, and whether the title is nothing else.
+// citiesIn returns the cities whose name is a part of a title, and whether the title is nothing else.
 func (cs *columns) citiesIn(title string) (found []*gazetteer.City, whole bool) {
 	if found = cs.citiesCalled(title); found != nil {
 		return found, true
