@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/report"
 )
@@ -34,19 +37,30 @@ func RunTogether(t *testing.T, open Open) {
 	}
 }
 
-// agree checks that the sums agree, and that every process reports the same.
+// agree checks that the sums agree, and that every process reports the same, once none of them drops
+// what the history has too much of.
 func agree(t *testing.T, hs []*harness) {
 	t.Helper()
-	first, err := hs[0].Stats(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, h := range hs {
-		h.conserved(t)
-		if s, err := h.Stats(context.Background()); err != nil || !reflect.DeepEqual(s.Kinds, first.Kinds) || s.Refused != first.Refused {
-			t.Errorf("one process reports %+v, another %+v, %v", first, s, err)
+	var reports []report.Stats
+	defer func() {
+		if t.Failed() {
+			t.Logf("they report %+v", reports)
 		}
-	}
+	}()
+	require.Eventually(t, 30*time.Second, "every process reports the same", func() bool {
+		reports = nil
+		for _, h := range hs {
+			h.conserved(t)
+			s, err := h.Stats(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			reports = append(reports, s)
+		}
+		return !slices.ContainsFunc(reports, func(s report.Stats) bool {
+			return !reflect.DeepEqual(s.Kinds, reports[0].Kinds) || s.Refused != reports[0].Refused
+		})
+	})
 }
 
 // atOnce makes every process do something at the same time, each several times.
