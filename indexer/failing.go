@@ -78,17 +78,19 @@ func (f *failing) get(key report.Key, now time.Time) *failed {
 	return d
 }
 
-// wait returns how long a document waits that failed by itself. The oldest changes are claimed
-// first, so many failing ones would be claimed again and again before all others. To yield to
-// others, each waits longer the more of them there are, relative to the size of a bulk.
-func (f *failing) wait(key report.Key, inBulk int) time.Duration {
+// wait returns how long a document waits that failed by itself, in a bulk of inBulk changes that took
+// that long. The oldest changes are claimed first, so many failing ones would be claimed again and again
+// before all others. To yield to others, each waits longer the more of them there are, relative to the
+// size of a bulk, and longer than it takes to send them all.
+func (f *failing) wait(key report.Key, inBulk int, took time.Duration) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	d := f.get(key, time.Now())
 	if d == nil {
-		return f.longest
+		return max(f.longest, 2*took)
 	}
-	return min(f.longest, d.wait.NextBackOff()*time.Duration(1+(len(f.documents)-1)/max(1, inBulk)))
+	bulks := time.Duration(1 + (len(f.documents)-1)/max(1, inBulk))
+	return max((bulks+1)*took, min(f.longest, d.wait.NextBackOff()*bulks))
 }
 
 // together notes that a bulk of changes failed as a whole. Any of them may be the cause, or none:

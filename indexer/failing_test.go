@@ -25,11 +25,11 @@ func TestBackedOffDocumentsLeaveBulksToOthers(t *testing.T) {
 	cfg := DefaultConfig()
 	var few, many time.Duration
 	for range 20 {
-		few = f.wait(change("0").Key, 100)
+		few = f.wait(change("0").Key, 100, 0)
 	}
 	for i := range 1000 {
 		for range 20 {
-			many = f.wait(change(fmt.Sprint(i)).Key, 100)
+			many = f.wait(change(fmt.Sprint(i)).Key, 100, 0)
 		}
 		if many > longestWait*cfg.LongestBackoff {
 			t.Fatalf("waits %v", many)
@@ -38,6 +38,10 @@ func TestBackedOffDocumentsLeaveBulksToOthers(t *testing.T) {
 	if few > 2*cfg.LongestBackoff || many < 5*cfg.LongestBackoff {
 		t.Errorf("waits %v where it is the only one, and %v where there are 1000", few, many)
 	}
+	const slow = 10 * time.Minute
+	if wait := f.wait(change("0").Key, 100, slow); wait <= 10*slow {
+		t.Errorf("waits %v, in which all of them can be sent once more: that takes %v", wait, 10*slow)
+	}
 }
 
 func TestFailingIsBounded(t *testing.T) {
@@ -45,18 +49,18 @@ func TestFailingIsBounded(t *testing.T) {
 		f := failingForTest()
 		for i := range maxFailing + 1000 {
 			c := change(fmt.Sprint(i))
-			f.wait(c.Key, 1000)
+			f.wait(c.Key, 1000, 0)
 			f.together([]report.Change{c, c})
 			f.alone(c, true, 1, true)
 		}
 		if n := len(f.documents); n != maxFailing {
 			t.Errorf("%d are remembered, want %d", n, maxFailing)
 		}
-		if wait := f.wait(change("beyond").Key, 1000); wait != f.longest {
+		if wait := f.wait(change("beyond").Key, 1000, 0); wait != f.longest {
 			t.Errorf("one beyond waits %v, want %v", wait, f.longest)
 		}
 		time.Sleep(forgetAfter + time.Second)
-		f.wait(change("later").Key, 1000)
+		f.wait(change("later").Key, 1000, 0)
 		if n := len(f.documents); n != 1 {
 			t.Errorf("%d are remembered after an hour, want 1", n)
 		}
@@ -79,7 +83,7 @@ func TestWhatFailsByItselfWaitsByItself(t *testing.T) {
 		"while others were taken":                    {judge(elastic.Answer{Level: elastic.LevelRequest, Status: 503}), true, true},
 		"an item that Elasticsearch has no room for": {judge(elastic.Answer{Level: elastic.LevelItem, Status: 429}), false, false},
 	} {
-		s := x.settlementFor(t.Context(), prepared{change: change(name)}, c.j, c.laneHealthy, 1)
+		s := x.settlementFor(t.Context(), prepared{change: change(name)}, c.j, c.laneHealthy, 1, 0)
 		if s.Outcome != report.Retry || s.NotBefore.IsZero() == c.waits {
 			t.Errorf("%s: %s, not before %v", name, s.Outcome, s.NotBefore)
 		}

@@ -10,9 +10,9 @@ import (
 	"riskdex/report"
 )
 
-// settlementFor returns the settlement of a change from a bulk of inBulk changes. waits tells
-// that only this change waits, not the lane.
-func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, waits bool, inBulk int) report.Settlement {
+// settlementFor returns the settlement of a change from a bulk of inBulk changes that took that long.
+// waits tells that only this change waits, not the lane.
+func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, waits bool, inBulk int, took time.Duration) report.Settlement {
 	c, ctx := p.change, p.traced.context(ctx)
 	s := report.Settlement{Key: c.Key, Version: c.Version, ErrorType: j.answer.ErrorType, Reason: j.answer.Detail}
 	if j.reason != "" {
@@ -40,13 +40,13 @@ func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, wa
 	case elastic.IndexAhead:
 		// It is sent again under its new version (raise).
 		s.Outcome = report.Retry
-		s.NotBefore = time.Now().Add(x.failing.wait(c.Key, inBulk))
+		s.NotBefore = time.Now().Add(x.failing.wait(c.Key, inBulk, took))
 		return s
 	default:
 		s.Outcome = report.Retry
 		x.metrics.retries.WithLabelValues(string(c.Kind), j.reason).Inc()
 		if waits || j.byItself() {
-			s.NotBefore = time.Now().Add(x.failing.wait(c.Key, inBulk))
+			s.NotBefore = time.Now().Add(x.failing.wait(c.Key, inBulk, took))
 		}
 		return s
 	}

@@ -164,8 +164,9 @@ func (x *Indexer) sendAndSettle(ctx context.Context, t task, changes []report.Ch
 	out.sent = slices.ContainsFunc(batch, func(p prepared) bool { return p.refused == nil })
 	x.raise(ctx, t.kind, batch, judgements)
 	var settlements []report.Settlement
+	took := time.Since(t.started)
 	for i, j := range judgements {
-		settlements = append(settlements, x.settlementFor(ctx, batch[i], j, out.trouble == nil, len(batch)))
+		settlements = append(settlements, x.settlementFor(ctx, batch[i], j, out.trouble == nil, len(batch), took))
 	}
 	out.bulk = lastBulk(batch)
 	if x.settle(trace.ContextWithRemoteSpanContext(ctx, out.bulk), changes, settlements) {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"riskdex/indexer/indexertest"
 	"riskdex/report"
@@ -58,6 +59,7 @@ func withoutShard(prefix string) indexertest.Fault {
 			next.ServeHTTP(w, req)
 			return
 		}
+		time.Sleep(100 * time.Millisecond) // longer than a document waits that fails by itself
 		body, err := io.ReadAll(req.Body)
 		if err != nil {
 			panic(http.ErrAbortHandler)
