@@ -237,6 +237,17 @@ func (c *column) within(outer *column) jsontext.Pointer {
 	return c.pointer()[len(outer.pointer()):]
 }
 
+// patternOf is parsePattern for the pointer of a column, which is one.
+func patternOf(p jsontext.Pointer) pattern {
+	parsed, err := parsePattern(p)
+	if err != nil {
+		panic(err)
+	}
+	return parsed
+}
+
+func (c *column) pattern() pattern { return patternOf(c.pointer()) }
+
 // isIn reports whether c is outer, or within it.
 func (c *column) isIn(outer *column) bool {
 	for ; c != nil; c = c.parent {

@@ -55,7 +55,8 @@ func (x *extractor) infer(kind report.Kind, base *kindMapping, others []map[stri
 	slices.SortStableFunc(in.scalars, byPointer)
 	in.anchor()
 	in.country()
-	in.position()
+	located := in.located()
+	in.position(located)
 	in.code()
 	in.title()
 	in.names()
@@ -63,7 +64,7 @@ func (x *extractor) infer(kind report.Kind, base *kindMapping, others []map[stri
 	in.times()
 	in.level()
 	in.threats()
-	in.placesOf()
+	in.placesOf(located)
 	in.summary()
 	return m, in.findings
 }
@@ -74,7 +75,7 @@ func (in *inference) note(field string, c *column, why string, args ...any) {
 }
 
 func (in *inference) has(c *column, concepts string) bool {
-	return in.nearestName(c)&in.bits(concepts) != 0
+	return c.of.named&in.bits(concepts) != 0
 }
 
 // isForeign reports whether a column is within an object about somebody or something else.
@@ -291,11 +292,7 @@ func (in *inference) country() {
 			in.taken[f.c] = "country"
 			continue
 		}
-		p, err := parsePattern(f.c.pointer())
-		if err != nil {
-			continue
-		}
-		from = append(from, source{at: p, split: ",;|/"})
+		from = append(from, source{at: f.c.pattern(), split: ",;|/"})
 		in.note("country", f.c, "%.0f %% of its values are countries, %.0f %% those that the report is about", 100*f.by, 100*f.agrees)
 	}
 	in.mapping.Fields.Country = from
@@ -446,9 +443,9 @@ type located struct {
 	plain  bool
 }
 
-// locatedIn returns the columns that are positions where the records are.
-func (in *inference) locatedIn() (found []located) {
-	judge := func(c *column, points map[[2]int]point, from func() (pattern, bool)) {
+// located returns the columns that are positions where the records are.
+func (in *inference) located() (found []located) {
+	judge := func(c *column, points map[[2]int]point, from pattern) {
 		near, known, elsewhere, all := in.nearness(points)
 		if all == 0 || known < 1 || 4*known < all && in.records > 10 {
 			return
@@ -457,38 +454,30 @@ func (in *inference) locatedIn() (found []located) {
 		if share < 0.6 || in.records >= 10 && share-float64(elsewhere)/float64(known) < 0.3 {
 			return
 		}
-		if s, ok := from(); ok {
-			found = append(found, located{c, s, share, all, c.isPlain()})
-		}
+		found = append(found, located{c, from, share, all, c.isPlain()})
 	}
 	pairs, single := in.positions()
 	for _, p := range pairs {
-		judge(p.lat, in.pointsOf(p), func() (pattern, bool) {
-			lat, errLat := parsePattern(p.lat.pointer())
-			lon, errLon := parsePattern(p.lon.pointer())
-			lat.lon = &lon
-			return lat, errLat == nil && errLon == nil
-		})
+		lat, lon := p.lat.pattern(), p.lon.pattern()
+		lat.lon = &lon
+		judge(p.lat, in.pointsOf(p), lat)
 	}
 	for _, c := range single {
 		for _, swapped := range []bool{false, true} {
-			judge(c, in.pointsIn(c, swapped), func() (pattern, bool) {
-				at, err := parsePattern(c.pointer())
-				if at.pairs = latFirst; swapped {
-					at.pairs = lonFirst
-				}
-				if err == nil && c.folded == "coordinates" && c.parent.byName["type"] != nil { // GeoJSON, which may be more than a point
-					at, err = parsePattern(c.parent.pointer())
-				}
-				return at, err == nil
-			})
+			at := c.pattern()
+			if at.pairs = latFirst; swapped {
+				at.pairs = lonFirst
+			}
+			if c.folded == "coordinates" && c.parent.byName["type"] != nil { // GeoJSON, which may be more than a point
+				at = c.parent.pattern()
+			}
+			judge(c, in.pointsIn(c, swapped), at)
 		}
 	}
 	return found
 }
 
-func (in *inference) position() {
-	found := in.locatedIn()
+func (in *inference) position(all []located) {
 	rank := func(l located) float64 {
 		r := l.share + 0.5*float64(l.n)/float64(in.records) - 0.02*float64(l.column.depth())
 		if l.column.of.means&in.bits("lat lon geo") != 0 {
@@ -496,7 +485,7 @@ func (in *inference) position() {
 		}
 		return r
 	}
-	found = slices.DeleteFunc(found, func(l located) bool { return !l.plain })
+	found := slices.DeleteFunc(slices.Clone(all), func(l located) bool { return !l.plain })
 	slices.SortStableFunc(found, func(a, b located) int { return cmp.Compare(rank(b), rank(a)) })
 	if len(found) == 0 {
 		return
@@ -536,11 +525,7 @@ func (in *inference) code() {
 	if best == nil {
 		return
 	}
-	p, err := parsePattern(best.pointer())
-	if err != nil {
-		return
-	}
-	in.mapping.Fields.Code = []pattern{p}
+	in.mapping.Fields.Code = []pattern{best.pattern()}
 	in.note("code", best, "three letters, another in each report")
 }
 
@@ -588,7 +573,7 @@ func (in *inference) title() {
 		if !c.isPlain() || in.share(c) < 0.3 || !in.isName(c) || in.isForeign(c) || c.of.prose > 0.3 {
 			continue
 		}
-		own := in.nearestName(c)
+		own := c.of.named
 		score, why := 0.0, ""
 		switch {
 		case own&in.bits("title") != 0:
@@ -643,9 +628,7 @@ func (in *inference) title() {
 		if i > 0 && (i > 2 || f.score < 0.6) {
 			break
 		}
-		if p, err := parsePattern(f.c.pointer()); err == nil {
-			from = append(from, p)
-		}
+		from = append(from, f.c.pattern())
 		if i == 0 {
 			in.note("title", f.c, "%s", f.why)
 		}
@@ -718,11 +701,7 @@ func (in *inference) names() {
 		if split != "" && own*10 > 7*known {
 			split = ""
 		}
-		p, err := parsePattern(c.pointer())
-		if err != nil {
-			continue
-		}
-		from = append(from, source{at: p, split: split})
+		from = append(from, source{at: c.pattern(), split: split})
 		if field == "" {
 			in.note("names", c, "%.0f %% are names of the city", 100*share)
 		}
@@ -762,17 +741,15 @@ func (in *inference) airports() {
 		if all == 0 || 10*codes < 9*all {
 			continue
 		}
-		named := in.nearestName(c)&in.bits("airport iata") != 0 || c.of.means&in.bits("airport") != 0
+		named := c.of.named&in.bits("airport iata") != 0 || c.of.means&in.bits("airport") != 0
 		share := float64(agree) / float64(max(1, known))
 		if known >= 5 && share < 0.3 || !named && (known < 5 || share < 0.5) {
 			continue
 		}
-		if p, err := parsePattern(c.pointer()); err == nil {
-			if share+0.5*in.share(c) > best+0.2 || named {
-				best = max(best, share)
-				from = append(from, source{at: p, split: ",;|/ "})
-				in.note("airports", c, "codes of airports, %.0f %% those of the city", 100*share)
-			}
+		if share+0.5*in.share(c) > best+0.2 || named {
+			best = max(best, share)
+			from = append(from, source{at: c.pattern(), split: ",;|/ "})
+			in.note("airports", c, "codes of airports, %.0f %% those of the city", 100*share)
 		}
 	}
 	if from != nil {
@@ -827,6 +804,12 @@ func (in *inference) times() {
 		}
 		in.dates[c] = d
 	}
+	put := func(field string, c *column, why string, to *[]pattern) {
+		p := c.pattern()
+		p.order = in.dates[c].order
+		*to = []pattern{p}
+		in.note(field, c, "%s", why)
+	}
 	pick := func(field, concepts string, less string, to *[]pattern) *column {
 		var best *column
 		most := 0.0
@@ -835,7 +818,7 @@ func (in *inference) times() {
 				continue
 			}
 			score := 0.0
-			own := in.nearestName(c)
+			own := c.of.named
 			switch {
 			case own&in.bits(concepts) != 0:
 				score = 1
@@ -854,23 +837,10 @@ func (in *inference) times() {
 		if best == nil {
 			return nil
 		}
-		p, err := parsePattern(best.pointer())
-		if err != nil {
-			return nil
-		}
-		p.order = in.dates[best].order
-		*to = []pattern{p}
-		in.note(field, best, "dates")
+		put(field, best, "dates", to)
 		return best
 	}
 	f := &in.mapping.Fields
-	put := func(field string, c *column, why string, to *[]pattern) {
-		if p, err := parsePattern(c.pointer()); err == nil {
-			p.order = in.dates[c].order
-			*to = []pattern{p}
-			in.note(field, c, "%s", why)
-		}
-	}
 	updated := pick("updated_at", "updated", "", &f.UpdatedAt)
 	ends := pick("ends_at", "end", "", &f.EndsAt)
 	starts := pick("starts_at", "start", "valid event", &f.StartsAt)
@@ -986,7 +956,7 @@ func (in *inference) level() {
 		if !ok {
 			continue
 		}
-		own := in.nearestName(c)
+		own := c.of.named
 		score := 0.0
 		switch {
 		case own&in.bits("risk level rating severity threat security") != 0:
@@ -1025,23 +995,17 @@ func (in *inference) level() {
 		return
 	}
 	best := found[0]
-	p, err := parsePattern(best.c.pointer())
-	if err != nil {
-		return
-	}
 	m := in.mapping
-	m.Fields.RiskLevel = []pattern{p}
-	m.Fields.RiskLabel = []pattern{p}
+	m.Fields.RiskLevel = []pattern{best.c.pattern()}
+	m.Fields.RiskLabel = m.Fields.RiskLevel
 	m.RiskLevels = best.scale.levels
 	in.taken[best.c] = "risk_level"
 	in.note("risk_level", best.c, "a scale: %s", best.scale)
 	for _, f := range found[1:] { // the label beside a number, or the number beside a label
 		if f.scale.worded && !best.scale.worded && in.follows(f.c, best.c) {
-			if p, err := parsePattern(f.c.pointer()); err == nil {
-				m.Fields.RiskLabel = []pattern{p}
-				in.note("risk_label", f.c, "goes with the level")
-				break
-			}
+			m.Fields.RiskLabel = []pattern{f.c.pattern()}
+			in.note("risk_label", f.c, "goes with the level")
+			break
 		}
 	}
 }
@@ -1209,7 +1173,7 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 	for label, n := range numbers {
 		scale.levels[label] = scale.levels[strconv.Itoa(n)]
 	}
-	if high > 5 && !rates && in.nearestName(c)&in.bits("risk level rating severity") == 0 {
+	if high > 5 && !rates && c.of.named&in.bits("risk level rating severity") == 0 {
 		return levelScale{}, false
 	}
 	return scale, true
@@ -1358,11 +1322,9 @@ func (in *inference) ratings(lists []*column) (rated []ratedColumn) {
 			continue
 		}
 		for _, c := range families[k] {
-			if p, err := parsePattern(c.pointer()); err == nil {
-				threat := in.x.threatWords.names[in.threatOf(c)]
-				rated = append(rated, ratedColumn{At: p, Threat: threat, Levels: scale.levels})
-				in.note("threats", c, "rates %s: %s", threat, scale)
-			}
+			threat := in.x.threatWords.names[in.threatOf(c)]
+			rated = append(rated, ratedColumn{At: c.pattern(), Threat: threat, Levels: scale.levels})
+			in.note("threats", c, "rates %s: %s", threat, scale)
 		}
 	}
 	return rated
@@ -1397,25 +1359,17 @@ func (in *inference) threatLabels() (rated []ratedColumn, lists []*column) {
 		if len(threats) < 2 || all > 80 || 10*known < 4*all {
 			continue
 		}
-		p, err := parsePattern(c.pointer())
-		if err != nil {
-			continue
-		}
-		r := ratedColumn{At: p}
+		r := ratedColumn{At: c.pattern()}
 		for _, of := range in.scalars { // its rating beside it
 			if of == c || in.taken[of] != "" || of.parent != c.parent || c.parent.name != "*" || of.of.distinct > 12 || of.of.length > 40 || of.isOrdinal() {
 				continue
 			}
-			if scale, ok := in.scaleOf(of, true); ok && in.nearestName(of)&in.bits("id number") == 0 {
-				level, err := parsePattern(of.within(c.parent))
-				name, err2 := parsePattern(c.within(c.parent))
-				each, err3 := parsePattern(c.parent.pointer())
-				if err == nil && err2 == nil && err3 == nil {
-					r.Each, r.At, r.Level, r.Levels = &each, name, &level, scale.levels
-					lists = append(lists, c.parent.parent)
-					in.note("threats", of, "rates threats: %s", scale)
-					break
-				}
+			if scale, ok := in.scaleOf(of, true); ok && of.of.named&in.bits("id number") == 0 {
+				level, each := patternOf(of.within(c.parent)), c.parent.pattern()
+				r.Each, r.At, r.Level, r.Levels = &each, patternOf(c.within(c.parent)), &level, scale.levels
+				lists = append(lists, c.parent.parent)
+				in.note("threats", of, "rates threats: %s", scale)
+				break
 			}
 		}
 		if !few && r.Level == nil {
@@ -1437,21 +1391,20 @@ type ratedColumn struct {
 }
 
 // relativeTo returns a pattern of a position from an outer column.
-func relativeTo(p pattern, outer *column) (pattern, error) {
+func relativeTo(p pattern, outer *column) pattern {
 	from := len(outer.pointer())
-	r, err := parsePattern(p.text[from:])
+	r := patternOf(p.text[from:])
 	r.pairs = p.pairs
-	if err == nil && p.lon != nil {
-		var lon pattern
-		lon, err = parsePattern(p.lon.text[from:])
+	if p.lon != nil {
+		lon := patternOf(p.lon.text[from:])
 		r.lon = &lon
 	}
-	return r, err
+	return r
 }
 
-func (in *inference) placesOf() {
+func (in *inference) placesOf(all []located) {
 	lists := map[*column]located{}
-	for _, l := range in.locatedIn() {
+	for _, l := range all {
 		for of := l.column.parent; of != nil; of = of.parent {
 			if of.name == "*" || of.name == members {
 				if _, ok := lists[of]; !ok {
@@ -1472,7 +1425,7 @@ func (in *inference) placesOf() {
 			if !c.isIn(list) || c.of.letters < 0.9 || c.of.length > 80 || c.of.markup > 0.1 || c.keyed || strings.Contains(string(c.within(list)), "*") || in.textPoint(c) > 0.3 {
 				continue
 			}
-			own := in.nearestName(c)
+			own := c.of.named
 			score := float64(c.of.distinct) / float64(c.of.n)
 			if own&in.bits("name title label") != 0 {
 				score++
@@ -1488,16 +1441,7 @@ func (in *inference) placesOf() {
 		if best == nil {
 			continue
 		}
-		e, err := parsePattern(list.pointer())
-		n, err2 := parsePattern(best.within(list))
-		if err != nil || err2 != nil {
-			continue
-		}
-		from, err := relativeTo(l.from, list)
-		if err != nil {
-			continue
-		}
-		each, name, at = append(each, e), append(name, n), append(at, from)
+		each, name, at = append(each, list.pattern()), append(name, patternOf(best.within(list))), append(at, relativeTo(l.from, list))
 		in.note("places", best, "names with positions near the report's")
 	}
 	if each == nil {
@@ -1514,7 +1458,7 @@ func (in *inference) summary() {
 		if in.taken[c] != "" || !c.isPlain() || c.of.length < 40 || c.of.spaced < 0.9 || in.share(c) < 0.5 || in.isForeign(c) {
 			continue
 		}
-		if in.nearestName(c)&in.bits("summary") == 0 {
+		if c.of.named&in.bits("summary") == 0 {
 			continue
 		}
 		score := 1 + in.share(c) - 0.1*float64(c.of.unknown) - 0.05*float64(c.depth())
@@ -1525,8 +1469,6 @@ func (in *inference) summary() {
 	if best == nil {
 		return
 	}
-	if p, err := parsePattern(best.pointer()); err == nil {
-		in.mapping.Fields.Summary = []pattern{p}
-		in.note("summary", best, "by its name")
-	}
+	in.mapping.Fields.Summary = []pattern{best.pattern()}
+	in.note("summary", best, "by its name")
 }

@@ -27,7 +27,8 @@ type values struct {
 	whole    float64             // of whole numbers
 	degrees  float64             // that may be a latitude or a longitude
 	codes    float64             // of three letters
-	means    vocabulary.Concepts // by its name, and those of what it is in
+	named    vocabulary.Concepts // what its name means, or else that of what it is in
+	means    vocabulary.Concepts // what all of these mean
 	unknown  int                 // words of its own name that are not in the vocabulary
 }
 
@@ -71,10 +72,14 @@ func (cs *columns) look(c *column) *values {
 		}
 	}
 	v.distinct = len(seen)
-	v.means, v.unknown = cs.nameOf(c)
+	v.named, v.unknown = cs.nameOf(c)
+	v.means = v.named
 	for of := c.parent; of != nil; of = of.parent {
 		own, _ := cs.nameOf(of)
 		v.means |= own
+		if v.named == 0 {
+			v.named = own
+		}
 	}
 	return v
 }
@@ -115,17 +120,6 @@ func (cs *columns) nameOf(c *column) (all vocabulary.Concepts, unknown int) {
 		}
 	}
 	return all, unknown
-}
-
-// nearestName returns what the name of a column means, or else that of what it is in.
-func (cs *columns) nearestName(c *column) vocabulary.Concepts {
-	for of := c; of != nil && of.parent != nil; of = of.parent {
-		own, _ := cs.nameOf(of)
-		if own != 0 {
-			return own
-		}
-	}
-	return 0
 }
 
 // countriesOf returns the countries that a text is, or lists.
