@@ -89,8 +89,8 @@ func (f *failing) wait(key report.Key, inBulk int, took time.Duration) time.Dura
 	if d == nil {
 		return max(f.longest, 2*took)
 	}
-	bulks := time.Duration(1 + (len(f.documents)-1)/max(1, inBulk))
-	return max((bulks+1)*took, min(f.longest, d.wait.NextBackOff()*bulks))
+	bulks := 1 + (len(f.documents)-1)/max(1, inBulk)
+	return max(took*time.Duration(bulks+1), min(f.longest, d.wait.NextBackOff()*time.Duration(bulks)))
 }
 
 // together notes that a bulk of changes failed as a whole. Any of them may be the cause, or none:
