@@ -46,6 +46,9 @@ func (x *Indexer) settlementFor(ctx context.Context, p prepared, j judgement, wa
 		s.Outcome = report.Retry
 		x.metrics.retries.WithLabelValues(string(c.Kind), j.reason).Inc()
 		if waits || j.byItself() {
+			if !j.ofItems() {
+				took = 0 // it was away for as long
+			}
 			s.NotBefore = time.Now().Add(x.failing.wait(c.Key, inBulk, took))
 		}
 		return s
