@@ -2,6 +2,7 @@ package indexer_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"riskdex/indexer/indexertest"
@@ -75,6 +76,25 @@ func TestMoreRecordsTellMore(t *testing.T) {
 		r.Drained()
 	}
 	reads(r, "a1", "GB", 2)
+	reads(r, "a8", "IQ", 5)
+	r.only(2)
+	r.complete()
+}
+
+// TestSecondPublisherIsReadToo: records of another shape are read by their own values, those before stay.
+func TestSecondPublisherIsReadToo(t *testing.T) {
+	t.Parallel()
+	r := start(t, rebuilding())
+	r.Append(strangers()...)
+	r.Drained()
+	for i, c := range strangers() {
+		c.ID = report.ID(fmt.Sprint("b", i+1))
+		c.Body = []byte(strings.NewReplacer("kopf", "tete", "zzA", "qa", "zzB", "qb", "zzC", "qc", "zzD", "qd", "zzE", "qe", "zzF", "qf").Replace(string(c.Body)))
+		r.Append(c)
+		r.Drained()
+	}
+	reads(r, "b1", "GB", 2)
+	reads(r, "b8", "IQ", 5)
 	reads(r, "a8", "IQ", 5)
 	r.only(2)
 	r.complete()

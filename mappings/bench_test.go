@@ -111,3 +111,29 @@ func BenchmarkWordsOfNames(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkShapes measures what it costs to tell the shape of a record, and to see it come.
+func BenchmarkShapes(b *testing.B) {
+	s := builtinSet(b)
+	if told, _ := s.See(report.Cities, unnamed(mature), true); told == "" {
+		b.Fatal("nothing is told")
+	}
+	seen := []report.Change{change(report.Cities, "130", bigCity(plainText()))}
+	b.Run("see", func(b *testing.B) {
+		b.SetBytes(int64(len(seen[0].Body)))
+		for b.Loop() {
+			s.See(report.Cities, seen, true)
+		}
+	})
+	for name, by := range map[string]*shapes{"one shape": s.shapes(report.Cities), "none": {stated: s.kinds[report.Cities].stated}} {
+		b.Run(name, func(b *testing.B) {
+			x := s.extractors.Get().(*extractor)
+			for b.Loop() {
+				if err := x.tree.parse(seen[0].Body); err != nil {
+					b.Fatal(err)
+				}
+				x.open(by)
+			}
+		})
+	}
+}

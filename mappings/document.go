@@ -43,9 +43,9 @@ func (s *Set) AppendDocument(dst []byte, c report.Change) (doc []byte, unfit []s
 
 // appendDocument is AppendDocument. It records what it does in t, unless t is nil.
 func (s *Set) appendDocument(dst []byte, c report.Change, t *trace) (doc []byte, unfit []string, err error) {
-	mapping := s.mapping(c.Kind)
+	by := s.shapes(c.Kind)
 	switch {
-	case mapping == nil:
+	case by == nil:
 		return dst, nil, errNoMapping
 	case c.Body == nil:
 		return dst, nil, errNoBody
@@ -60,10 +60,8 @@ func (s *Set) appendDocument(dst []byte, c report.Change, t *trace) (doc []byte,
 	if err := x.tree.parse(c.Body); err != nil {
 		return dst, nil, fmt.Errorf("its body: %w", err)
 	}
-	x.mapping, x.trace, x.dst, x.unfit = mapping, t, dst, nil
-	if mapping.Inferred != nil {
-		x.tree.enrich()
-	}
+	x.open(by)
+	x.trace, x.dst, x.unfit = t, dst, nil
 	x.document(c)
 	if t != nil && t.examine {
 		t.idle = x.idle()
@@ -77,7 +75,6 @@ func (x *extractor) document(c report.Change) {
 	x.member("kind")
 	x.dst, _ = jsontext.AppendQuote(x.dst, c.Kind)
 
-	x.findRoots()
 	x.gather()
 	from := &x.mapping.Fields
 	start := len(x.dst)
@@ -179,7 +176,7 @@ func (x *extractor) findRoots() {
 func (x *extractor) release() {
 	const keep = 1 << 20
 	x.tree.release()
-	x.mapping, x.trace, x.dst, x.unfit, x.subject = nil, nil, nil, nil, subject{}
+	x.mapping, x.near, x.trace, x.dst, x.unfit, x.subject = nil, nil, nil, nil, nil, subject{}
 	if cap(x.prose) > keep {
 		x.prose = nil
 	}

@@ -11,6 +11,7 @@ import (
 // extractor makes one document at a time. It is reused for the next one.
 type extractor struct {
 	mapping      *kindMapping
+	near         *shape // of the record; nil if it is of none
 	countryTable countriesFile
 	world        func() *world
 	threatWords  *threatWords
@@ -22,6 +23,7 @@ type extractor struct {
 	unfit        []string // fields with values that do not fit
 
 	roots      []uint32 // the objects that patterns start from
+	names      []uint64 // hashes of the names of the record's members
 	found      []uint32
 	inner      []uint32            // found below a place, while found is in use
 	cleaned    []byte              // the value being converted

@@ -40,9 +40,11 @@ type inference struct {
 	dates    map[*column]dateColumn
 }
 
+const aboutInferred = "Where the fields of a document come from, as the values of records tell."
+
 // infer returns the mapping that the values of records tell, and what it was told by.
 func (x *extractor) infer(kind report.Kind, base *kindMapping, others []map[string]int, records [][]byte) (*kindMapping, []finding) {
-	m := &kindMapping{About: "Where the fields of a document come from, as the values of records tell."}
+	m := &kindMapping{About: aboutInferred}
 	in := &inference{kind: kind, taken: map[*column]string{}, bits: x.reader.vocabulary.Concepts, mapping: m, others: others, dates: map[*column]dateColumn{}}
 	in.columns = newColumns(x, base, records)
 	in.top.eachColumn(func(c *column) {

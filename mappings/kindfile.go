@@ -84,6 +84,10 @@ type kindMapping struct {
 // inferredFrom says what a mapping was inferred from.
 type inferredFrom struct {
 	Records int `json:"records"`
+
+	// Names are those of the members of these records, as pointers, and how many of them have each. A
+	// record that has few of them is read in another way.
+	Names map[string]int `json:"names,omitzero"`
 }
 
 // lists returns where m says that the fields are which can be in one of several places.

@@ -2,6 +2,7 @@ package mappings
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -15,20 +16,21 @@ import (
 	"riskdex/report"
 )
 
-// reading is how the records of a kind are read, and the sample of them that this was told by.
+// reading is how the records of a kind are read, and the samples of them that this was told by.
 type reading struct {
 	stated *kindMapping // by the mapping files
 	keep   fieldBits    // fields about which an operator's file says something
 	byName bool         // records may be read by what they have, not by pointers alone
 
-	used atomic.Pointer[kindMapping] // what documents are made by
+	used atomic.Pointer[shapes] // what documents are made by
 
-	mu      sync.Mutex
-	hash    string
-	told    string // the inferred mapping, as JSON; empty if there is none
-	records int    // that it was inferred from, or was not worth it; 0 if nothing was tried
-	sample  sample
-	began   bool // documents of the kind may have been made
+	mu        sync.Mutex
+	hash      string
+	told      string // the inferred mappings of its shapes, as JSON; empty if there is none
+	shapes    []*shape
+	strangers sample // records that are of no shape, or miss something of theirs
+	tried     int    // how many strangers made no shape
+	began     bool   // documents of the kind may have been made
 }
 
 // Found is a column that fills a field, and why.
@@ -47,8 +49,8 @@ const (
 	sampleBody    = 256 << 10 // bytes of the largest record that is kept
 )
 
-// mapping returns what documents of a kind are made by, or nil.
-func (s *Set) mapping(kind report.Kind) *kindMapping {
+// shapes returns what documents of a kind are made by, or nil.
+func (s *Set) shapes(kind report.Kind) *shapes {
 	r := s.kinds[kind]
 	if r == nil {
 		return nil
@@ -67,23 +69,31 @@ func (s *Set) Hash(kind report.Kind) string {
 	return r.hash
 }
 
-// use has documents made by an inferred mapping, or by what the mapping files state if it is nil. The caller
-// holds the lock.
-func (s *Set) use(kind report.Kind, r *reading, inferred *kindMapping, told string) error {
-	used := r.stated
-	if inferred != nil {
-		used = inferred.over(r.stated, r.keep)
-	}
-	hash, err := s.hashOf(used, told)
+// use has documents made by the mappings of shapes, which told says as JSON, or by what the mapping files
+// state if there are none. The caller holds the lock.
+func (s *Set) use(kind report.Kind, r *reading, all []*shape, told string) error {
+	hash, err := s.hashOf(r.stated, told)
 	if err != nil {
 		return fmt.Errorf("computing the hash of the mapping of %s: %w", kind, err)
 	}
-	r.used.Store(used)
 	r.hash, r.told = hash, told
-	if inferred != nil {
-		r.records = inferred.Inferred.Records
-	}
+	r.have(all)
 	return nil
+}
+
+// have has documents made by the mappings of shapes.
+func (r *reading) have(all []*shape) {
+	r.shapes = all
+	now := &shapes{stated: r.stated}
+	for _, of := range all {
+		if of.used = r.stated; of.told != nil {
+			of.used = of.told.over(r.stated, r.keep)
+		}
+		of := *of // which changes later
+		of.sample = sample{}
+		now.all = append(now.all, &of)
+	}
+	r.used.Store(now)
 }
 
 // Use has the records of a kind read as told says, which See has returned, perhaps in another process.
@@ -98,15 +108,19 @@ func (s *Set) Use(kind report.Kind, told string) error {
 	if told == r.told {
 		return nil
 	}
-	m, err := parseKind([]byte(told))
-	if err != nil || m.Inferred == nil {
+	all, err := parseShapes([]byte(told))
+	if err == nil {
+		err = s.use(kind, r, all, told)
+	}
+	if err != nil {
 		return fmt.Errorf("reading how the records of %s are read: %w", kind, err)
 	}
-	return s.use(kind, r, m, told)
+	r.strangers, r.tried = sample{}, 0
+	return nil
 }
 
 // See looks at changes of a kind before their documents are made. If infer is set and they, with those
-// before them, tell that the kind is better read in another way, it is read so from now on, and See returns
+// before them, tell that records are better read in another way, they are read so from now on, and See returns
 // how, to be kept and given to Use after a restart. The index that was filled until now should then be
 // rebuilt, unless first says that no document of the kind was made before.
 //
@@ -118,31 +132,164 @@ func (s *Set) See(kind report.Kind, changes []report.Change, infer bool) (told s
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.records >= sampleRecords {
-		r.sample = sample{}
-		return "", false
-	}
 	first, r.began = !r.began, r.began || len(changes) > 0
+	x := s.extractors.Get().(*extractor)
+	defer func() {
+		x.release()
+		s.extractors.Put(x)
+	}()
 	for _, c := range changes {
 		if c.Op == report.Index && len(c.Body) <= sampleBody {
-			r.sample.add(string(c.ID), c.Body)
+			x.sort(r, c)
 		}
 	}
-	n := len(r.sample.records)
-	if !infer || n < fewestRecords || r.records > 0 && n < sampleRecords && n < grown*r.records {
+	if !infer {
 		return "", false
 	}
-	records := r.sample.bodies()
-	inferred, _ := s.infer(kind, r.stated, records)
-	r.records = n
-	text, err := json.Marshal(inferred, json.Deterministic(true))
-	if err != nil || string(text) == r.told || !s.isBetter(kind, r.used.Load(), inferred.over(r.stated, r.keep), records) {
+	better := false
+	for _, of := range r.shapes {
+		if n := len(of.sample.records); n >= grown*of.tried || n >= sampleRecords {
+			better = s.infersBetter(kind, r, of) || better
+		}
+	}
+	if n := len(r.strangers.records); n >= r.tried+fewestRecords && len(r.shapes) < maxShapes {
+		better = s.newShapes(x, kind, r) || better
+	}
+	if !better {
 		return "", false
 	}
-	if m, err := parseKind(text); err != nil || s.use(kind, r, m, string(text)) != nil {
+	text, err := shapesText(r.shapes)
+	if err != nil {
+		return "", false
+	}
+	all, err := parseShapes(text) // as every other process will read it
+	if err != nil {
+		return "", false
+	}
+	for i, of := range all {
+		of.sample, of.tried = r.shapes[i].sample, r.shapes[i].tried
+	}
+	if s.use(kind, r, all, string(text)) != nil {
 		return "", false
 	}
 	return r.told, first
+}
+
+// sort puts the record of a change in the sample of its shape, or among the strangers.
+func (x *extractor) sort(r *reading, c report.Change) {
+	if x.tree.parse(c.Body) != nil {
+		return
+	}
+	x.mapping = r.stated
+	x.findRoots()
+	x.names = x.appendNames(x.names[:0])
+	switch of := nearest(r.shapes, x.names); {
+	case of == nil || of.misses(x.names):
+		r.strangers.add(string(c.ID), c.Body)
+	case of.tried < sampleRecords:
+		of.sample.add(string(c.ID), c.Body)
+	}
+}
+
+// newShapes makes shapes of strangers, and reports whether one of them is read better than before.
+func (s *Set) newShapes(x *extractor, kind report.Kind, r *reading) (better bool) {
+	names := make([][]string, len(r.strangers.records))
+	for i, of := range r.strangers.records {
+		names[i] = x.namesOf(r.stated, of.body)
+	}
+	left := slices.Clone(r.strangers.records)
+	for _, group := range groups(names) {
+		of := new(shape)
+		if len(r.shapes) == maxShapes {
+			break
+		}
+		for _, i := range group {
+			of.sample.insert(r.strangers.records[i])
+			left[i].body = nil
+		}
+		first := r.strangers.records[group[0]].body
+		if x.tree.parse(first) == nil {
+			if x.open(r.used.Load()); x.near != nil {
+				of.told = x.near.told // what reads them until now
+			}
+		}
+		r.shapes = append(r.shapes, of)
+		better = s.infersBetter(kind, r, of) || better
+	}
+	r.strangers = sample{}
+	for _, of := range left {
+		if of.body != nil {
+			r.strangers.insert(of)
+		}
+	}
+	r.tried = len(r.strangers.records)
+	return better
+}
+
+// infersBetter infers how the sample of a shape is read, and reports whether it is clearly better than before,
+// and read so from now on.
+func (s *Set) infersBetter(kind report.Kind, r *reading, of *shape) bool {
+	records := of.sample.bodies()
+	of.tried = len(records)
+	inferred, _ := s.infer(kind, r.stated, records)
+	x := s.extractors.Get().(*extractor)
+	names := make([][]string, len(records))
+	for i, record := range records {
+		names[i] = x.namesOf(r.stated, record)
+	}
+	x.release()
+	s.extractors.Put(x)
+	of.setNames(names)
+	if of.tried >= sampleRecords {
+		of.sample = sample{}
+	}
+	before := r.used.Load()
+	after := &shapes{stated: r.stated, all: []*shape{{used: inferred.over(r.stated, r.keep)}}}
+	better := s.isBetter(kind, before, after, records)
+	if better {
+		of.told = inferred
+	}
+	r.have(r.shapes)
+	return better
+}
+
+// shapesText writes how shapes are read.
+func shapesText(all []*shape) ([]byte, error) {
+	var told []*kindMapping
+	for _, of := range all {
+		m := &kindMapping{About: aboutInferred}
+		if of.told != nil {
+			all := *of.told
+			m = &all
+		}
+		m.Inferred = &inferredFrom{Records: of.records, Names: of.names}
+		told = append(told, m)
+	}
+	return json.Marshal(told, json.Deterministic(true))
+}
+
+// parseShapes reads what shapesText writes.
+func parseShapes(text []byte) (all []*shape, err error) {
+	var told []jsontext.Value
+	if err := json.Unmarshal(text, &told); err != nil {
+		return nil, err
+	}
+	for _, of := range told {
+		m, err := parseKind(of)
+		if err != nil {
+			return nil, err
+		}
+		if m.Inferred == nil {
+			return nil, errors.New("a mapping does not say what it was inferred from")
+		}
+		s := &shape{records: m.Inferred.Records, names: m.Inferred.Names, tried: m.Inferred.Records}
+		if m.over(new(kindMapping), 0).told != 0 {
+			s.told = m
+		}
+		s.index()
+		all = append(all, s)
+	}
+	return all, nil
 }
 
 // infer infers a mapping from records.
@@ -153,9 +300,11 @@ func (s *Set) infer(kind report.Kind, stated *kindMapping, records [][]byte) (*k
 		s.extractors.Put(x)
 	}()
 	var others []map[string]int
-	for _, of := range report.Kinds() {
-		if levels := s.mapping(of).levelOf; of != kind && levels != nil {
-			others = append(others, levels)
+	for _, kindOf := range report.Kinds() {
+		for _, of := range s.shapes(kindOf).all {
+			if levels := of.used.levelOf; kindOf != kind && levels != nil {
+				others = append(others, levels)
+			}
 		}
 	}
 	return x.infer(kind, stated, others, records)
@@ -178,7 +327,7 @@ func (s *Set) Infer(kind report.Kind, records [][]byte) (*Set, []Found, error) {
 	if m, err = parseKind(text); err != nil {
 		return nil, nil, err
 	}
-	if err := t.use(kind, t.kinds[kind], m, string(text)); err != nil {
+	if err := t.use(kind, t.kinds[kind], []*shape{{told: m}}, string(text)); err != nil {
 		return nil, nil, err
 	}
 	var all []Found
@@ -191,7 +340,7 @@ func (s *Set) Infer(kind report.Kind, records [][]byte) (*Set, []Found, error) {
 // isBetter reports whether a mapping finds clearly more in records than another one: in a tenth of them a
 // field that was empty, or had another value, and no field is empty in a twentieth that was not. Threats may
 // be fewer: what a record rates is more certain than what its words mention.
-func (s *Set) isBetter(kind report.Kind, old, new *kindMapping, records [][]byte) bool {
+func (s *Set) isBetter(kind report.Kind, old, new *shapes, records [][]byte) bool {
 	gained, lost := map[string]int{}, map[string]int{}
 	for _, record := range records {
 		before, after := s.fieldsOf(kind, old, record), s.fieldsOf(kind, new, record)
@@ -219,8 +368,8 @@ func (s *Set) isBetter(kind report.Kind, old, new *kindMapping, records [][]byte
 	return better
 }
 
-// fieldsOf returns what a mapping reads of a record for the fields that a column fills.
-func (s *Set) fieldsOf(kind report.Kind, m *kindMapping, record []byte) map[string]string {
+// fieldsOf returns what is read of a record for the fields that a column fills.
+func (s *Set) fieldsOf(kind report.Kind, by *shapes, record []byte) map[string]string {
 	x := s.extractors.Get().(*extractor)
 	defer func() {
 		x.release()
@@ -229,10 +378,8 @@ func (s *Set) fieldsOf(kind report.Kind, m *kindMapping, record []byte) map[stri
 	if x.tree.parse(record) != nil {
 		return nil
 	}
-	if m.Inferred != nil {
-		x.tree.enrich()
-	}
-	x.mapping, x.dst, x.unfit = m, nil, nil
+	x.open(by)
+	x.dst, x.unfit = nil, nil
 	x.document(report.Change{Key: report.Key{Kind: kind, ID: "1"}, Op: report.Index, Body: []byte("{}")})
 	var all map[string]jsontext.Value
 	if json.Unmarshal(x.dst, &all) != nil {
@@ -266,12 +413,19 @@ func (s *sample) add(id string, body []byte) {
 	h := sum.Sum64()
 	at, found := slices.BinarySearchFunc(s.records, h, func(r sampled, h uint64) int { return cmp.Compare(r.hash, h) })
 	if found {
-		s.bytes += len(body) - len(s.records[at].body)
-		s.records[at].body = slices.Clone(body)
-	} else if at < sampleRecords {
-		s.records = slices.Insert(s.records, at, sampled{h, slices.Clone(body)})
-		s.bytes += len(body)
+		s.bytes -= len(s.records[at].body)
+		s.records = slices.Delete(s.records, at, at+1)
+	} else if at == sampleRecords {
+		return
 	}
+	s.insert(sampled{h, slices.Clone(body)})
+}
+
+// insert adds a record that is not in the sample.
+func (s *sample) insert(r sampled) {
+	at, _ := slices.BinarySearchFunc(s.records, r.hash, func(r sampled, h uint64) int { return cmp.Compare(r.hash, h) })
+	s.records = slices.Insert(s.records, at, r)
+	s.bytes += len(r.body)
 	for len(s.records) > sampleRecords || s.bytes > sampleBytes && len(s.records) > 1 {
 		last := len(s.records) - 1
 		s.bytes -= len(s.records[last].body)

@@ -12,8 +12,18 @@ import (
 // unnamed returns changes of cities in a shape that no name of a field explains.
 func unnamed(n int) []report.Change {
 	cities := []string{
-		`"London","GB",51.51,-0.12`, `"Paris","FR",48.86,2.34`, `"Lagos","NG",6.46,3.39`, `"Tokyo","JP",35.68,139.69`, `"Lima","PE",-12.05,-77.04`,
-		`"Nairobi","KE",-1.29,36.82`, `"Oslo","NO",59.92,10.74`, `"Baghdad","IQ",33.34,44.4`, `"Bogotá","CO",4.61,-74.08`, `"Berlin","DE",52.52,13.41`,
+		`"London","GB",51.51,-0.13`, `"Paris","FR",48.85,2.35`, `"Lagos","NG",6.45,3.39`, `"Tokyo","JP",35.69,139.69`, `"Lima","PE",-12.04,-77.03`,
+		`"Nairobi","KE",-1.28,36.82`, `"Oslo","NO",59.91,10.75`, `"Baghdad","IQ",33.34,44.40`, `"Bogotá","CO",4.61,-74.08`, `"Berlin","DE",52.52,13.41`,
+		`"Madrid","ES",40.42,-3.70`, `"Rome","IT",41.89,12.51`, `"Vienna","AT",48.21,16.37`, `"Warsaw","PL",52.23,21.01`, `"Athens","GR",37.98,23.72`,
+		`"Cairo","EG",30.06,31.25`, `"Tunis","TN",36.82,10.17`, `"Accra","GH",5.56,-0.20`, `"Dakar","SN",14.69,-17.44`, `"Kampala","UG",0.32,32.58`,
+		`"Luanda","AO",-8.84,13.23`, `"Harare","ZW",-17.83,31.05`, `"Mumbai","IN",19.07,72.88`, `"Dhaka","BD",23.71,90.41`, `"Karachi","PK",24.86,67.01`,
+		`"Kabul","AF",34.53,69.17`, `"Tehran","IR",35.69,51.42`, `"Riyadh","SA",24.69,46.72`, `"Doha","QA",25.29,51.53`, `"Ankara","TR",39.92,32.85`,
+		`"Kyiv","UA",50.45,30.52`, `"Minsk","BY",53.90,27.57`, `"Sofia","BG",42.70,23.32`, `"Bucharest","RO",44.43,26.11`, `"Budapest","HU",47.50,19.04`,
+		`"Prague","CZ",50.09,14.42`, `"Stockholm","SE",59.33,18.06`, `"Copenhagen","DK",55.68,12.57`, `"Helsinki","FI",60.17,24.94`, `"Dublin","IE",53.33,-6.25`,
+		`"Lisbon","PT",38.72,-9.13`, `"Brussels","BE",50.85,4.35`, `"Amsterdam","NL",52.37,4.89`, `"Bangkok","TH",13.75,100.50`, `"Hanoi","VN",21.02,105.84`,
+		`"Manila","PH",14.60,120.98`, `"Jakarta","ID",-6.21,106.85`, `"Seoul","KR",37.57,126.98`, `"Beijing","CN",39.91,116.40`, `"Taipei","TW",25.05,121.53`,
+		`"Sydney","AU",-33.87,151.21`, `"Auckland","NZ",-36.85,174.76`, `"Toronto","CA",43.70,-79.42`, `"Chicago","US",41.85,-87.65`, `"Havana","CU",23.13,-82.38`,
+		`"Caracas","VE",10.49,-66.88`, `"Quito","EC",-0.23,-78.52`, `"Montevideo","UY",-34.90,-56.19`, `"Santiago","CL",-33.46,-70.65`,
 	}
 	levels := []string{"green", "yellow", "orange", "red"}
 	var all []report.Change
@@ -81,7 +91,7 @@ func TestFilesWin(t *testing.T) {
 	if got, _ := field(t, s, "risk_level", string(all[3].Body)); got != "5" {
 		t.Errorf("the level is %s", got)
 	}
-	if p := s.mapping(report.Cities).Fields.Country[0].at.text; p != "/nowhere" {
+	if p := s.shapes(report.Cities).all[0].used.Fields.Country[0].at.text; p != "/nowhere" {
 		t.Errorf("the country is read from %s", p)
 	}
 	off := strings.Replace(file, `"about"`, `"read_names": false, "about"`, 1)

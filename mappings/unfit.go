@@ -5,10 +5,11 @@ import "riskdex/report"
 // Unfit returns the fields that AppendDocument may report for a record of kind, in the
 // order of the document: those with a pattern in the mapping file, `text` and `source`.
 func (s *Set) Unfit(kind report.Kind) []string {
-	m := s.mapping(kind)
-	if m == nil {
+	by := s.shapes(kind)
+	if by == nil {
 		return nil
 	}
+	m := by.stated
 	from := &m.Fields
 	var fields []string
 	for _, f := range []struct {
