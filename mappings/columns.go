@@ -67,7 +67,7 @@ func newColumns(x *extractor, m *kindMapping, records [][]byte) *columns {
 			if x.tree.parse(record) != nil {
 				continue
 			}
-			x.tree.enrich()
+			x.enrich()
 			cs.records++
 			cs.walk(0, cs.top, names, 0, 0, &count)
 		}
@@ -115,24 +115,32 @@ func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *
 	if c == nil || depth > maxColDepth || x.tree.empty(at) {
 		return
 	}
+	if n.kind == '{' && at != 0 && x.isLocalized(at) {
+		if of := x.inEnglish(at); of != at {
+			cs.walk(of, c, before, inside, depth+1, count)
+			return
+		}
+	}
 	if r := cs.records; c.last != r {
 		c.last = r
 		c.records++
 	}
+	if n.kind != '[' && before.isList() { // of one, written without brackets
+		c.lists++
+		cs.walk(at, c.child("*", "*", count), before.at("*"), cs.enter(inside), depth+1, count)
+		return
+	}
 	switch n.kind {
 	case '{':
-		if at != 0 && x.isLocalized(at) {
-			if of := x.inEnglish(at); of != at {
-				cs.walk(of, c, before, inside, depth+1, count)
-				return
-			}
-		}
 		c.objects++
 		data := before.hasDataForNames()
 		for of := n.first; of != none; of = x.tree.nodes[of].next {
 			if data {
-				next := before.merged()
-				cs.walk(of, c.child(members, members, count), next, cs.enter(inside), depth+1, count)
+				next, to, within := before.merged(), c.child(members, members, count), cs.enter(inside)
+				cs.walk(of, to, next, within, depth+1, count)
+				if to != nil && !x.tree.nodes[of].added && !x.tree.empty(of) {
+					to.child(memberName, memberName, count).note(cell{cs.records - 1, within, cs.display(of), false})
+				}
 				continue
 			}
 			folded := string(x.tree.named(of))
@@ -164,6 +172,22 @@ func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *
 		c.cells = append(c.cells, cell{cs.records - 1, inside, string(x.tree.raw(at)), true})
 	}
 }
+
+// note adds a value to a column that no node of the record has.
+func (c *column) note(v cell) {
+	if c == nil {
+		return
+	}
+	c.scalars++
+	c.cells = append(c.cells, v)
+	if c.last != v.record {
+		c.last = v.record
+		c.records++
+	}
+}
+
+// isList reports whether some records have a list there.
+func (c *column) isList() bool { return c != nil && c.lists > 0 && c.byName["*"] != nil }
 
 // display returns the name of a member as people know it.
 func (cs *columns) display(at uint32) string {

@@ -62,7 +62,7 @@ func (s *Set) appendDocument(dst []byte, c report.Change, t *trace) (doc []byte,
 	}
 	x.mapping, x.trace, x.dst, x.unfit = mapping, t, dst, nil
 	if mapping.Inferred != nil {
-		x.tree.enrich()
+		x.enrich()
 	}
 	x.document(c)
 	if t != nil && t.examine {

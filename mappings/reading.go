@@ -230,7 +230,7 @@ func (s *Set) fieldsOf(kind report.Kind, m *kindMapping, record []byte) map[stri
 		return nil
 	}
 	if m.Inferred != nil {
-		x.tree.enrich()
+		x.enrich()
 	}
 	x.mapping, x.dst, x.unfit = m, nil, nil
 	x.document(report.Change{Key: report.Key{Kind: kind, ID: "1"}, Op: report.Index, Body: []byte("{}")})
