@@ -25,9 +25,10 @@ type column struct {
 
 	objects, lists, scalars int // how many values are one
 	cells                   []cell
-	records                 int  // in how many it is, and not empty
-	last                    int  // the record that was read last
-	keyed                   bool // it is one entry of a list of labels with values
+	records                 int    // in how many it is, and not empty
+	last                    int    // the record that was read last
+	keyed                   bool   // it is one entry of a list of labels with values
+	called                  string // what a table says that its name means
 	of                      values
 }
 
@@ -73,6 +74,7 @@ func newColumns(x *extractor, m *kindMapping, records [][]byte) *columns {
 		}
 		names = cs.top
 	}
+	cs.lookUp()
 	cs.top.eachColumn(func(c *column) {
 		if label := c.label(); label != nil {
 			cs.byLabel(c, label)

@@ -767,17 +767,19 @@ func (in *inference) times() {
 	var dates []*column
 	orders := map[dateOrder]int{}
 	for _, c := range in.scalars {
-		if !c.isPlain() || in.taken[c] != "" || c.of.length < 6 || c.of.length > 45 {
+		if !c.isPlain() || in.taken[c] != "" || c.of.length > 45 {
 			continue
 		}
 		order := orderOf(c)
-		n := 0
+		n, none := 0, 0
 		for _, v := range c.cells {
 			if _, ok := dateOf(v.text, max(order, untold)); ok || order == untold && in.isNumeric(v.text) {
 				n++
+			} else if isNoDate(v.text) {
+				none++
 			}
 		}
-		if 10*n < 8*c.of.n {
+		if n < 3 && none > 0 || 10*n < 8*(c.of.n-none) {
 			continue
 		}
 		orders[order]++
@@ -865,31 +867,92 @@ func (in *inference) times() {
 			break
 		}
 	}
-	free = slices.DeleteFunc(free, func(c *column) bool { return in.taken[c] != "" || in.share(c) < 0.7 })
+	free = slices.DeleteFunc(free, func(c *column) bool { return in.taken[c] != "" })
 	if published != nil && updated == nil {
-		for _, c := range dates {
-			if in.taken[c] == "" && !in.isForeign(c) && in.share(c) > 0.3 && in.before(published, c) && !in.isAhead(c, published) {
+		for _, c := range free {
+			if in.share(c) > 0.3 && in.before(published, c) && !in.isAhead(c, published) {
 				put("updated_at", c, "after the publication, and never in the future", &f.UpdatedAt)
+				updated = c
 				break
 			}
 		}
 	}
-	switch {
-	case published == nil && updated != nil:
+	if published == nil && updated != nil {
 		for _, c := range free {
-			if in.before(c, updated) {
+			if in.share(c) > 0.7 && in.before(c, updated) {
 				put("published_at", c, "before the update", &f.PublishedAt)
+				published = c
 				break
 			}
 		}
-	case published == nil && len(free) == 2 && in.before(free[0], free[1]):
-		put("published_at", free[0], "the earlier of two dates", &f.PublishedAt)
-		put("updated_at", free[1], "the later of two dates", &f.UpdatedAt)
-	case published == nil && len(free) == 2 && in.before(free[1], free[0]):
-		put("published_at", free[1], "the earlier of two dates", &f.PublishedAt)
-		put("updated_at", free[0], "the later of two dates", &f.UpdatedAt)
+	}
+	if published == nil && updated == nil {
+		if a, b := in.period(free, 0.7, true); a != nil {
+			put("published_at", a, "the earlier of two dates", &f.PublishedAt)
+			put("updated_at", b, "the later of two dates", &f.UpdatedAt)
+			published = a
+		}
+	}
+	if starts == nil && ends == nil && in.kind != report.Cities && published != nil {
+		if a, b := in.period(free, 0, false); a != nil {
+			put("starts_at", a, "before the end of a period", &f.StartsAt)
+			put("ends_at", b, "after its start", &f.EndsAt)
+		}
 	}
 }
+
+// period returns two columns of dates in one object of which the first are hardly ever after the second; of
+// several those that have times of day, or those that have not.
+func (in *inference) period(free []*column, share float64, timed bool) (start, end *column) {
+	best := -1.0
+	for _, a := range free {
+		for _, b := range free {
+			if a == b || in.taken[a] != "" || in.taken[b] != "" || a.parent != b.parent || in.share(a) < share || !in.before(a, b) || in.isDue(b, free) {
+				continue
+			}
+			score := in.share(a) + 0.5*in.share(b)
+			if in.hasTimes(a) == timed {
+				score++
+			}
+			if in.hasTimes(b) == timed {
+				score++
+			}
+			if score > best {
+				start, end, best = a, b, score
+			}
+		}
+	}
+	return start, end
+}
+
+// isDue reports whether the dates of a column are those of what is planned: after two others of its object in
+// nearly all records, and mostly after the newest of them.
+func (in *inference) isDue(c *column, free []*column) bool {
+	n := 0
+	for _, of := range free {
+		if of != c && of.parent == c.parent && in.share(of) > 0.5 && in.before(of, c) {
+			if !in.isAhead(c, of) {
+				return false
+			}
+			n++
+		}
+	}
+	return n >= 2 && in.kind == report.Cities
+}
+
+// hasTimes reports whether most dates of a column have a time of day.
+func (in *inference) hasTimes(c *column) bool {
+	n := 0
+	for _, t := range in.dates[c].times {
+		if !t.Truncate(24 * time.Hour).Equal(t) {
+			n++
+		}
+	}
+	return 2*n > len(in.dates[c].times)
+}
+
+// isNoDate reports whether a value stands for no date, in a column of dates: it has no number but zero.
+func isNoDate(s string) bool { return !strings.ContainsAny(s, "123456789") }
 
 // isAhead reports whether some dates of a column are after the newest of another one: those of the next
 // review are.
@@ -1228,8 +1291,11 @@ func numberIn(label string) (n, of int, ok bool) {
 func (in *inference) threatOf(c *column) int {
 	for of := c; of != nil && of.parent != nil; of = of.parent {
 		name := of.name
-		if name == "*" {
+		if name == "*" || strings.HasPrefix(name, "{") {
 			continue
+		}
+		if of.called != "" {
+			name = of.called
 		}
 		if strings.HasPrefix(name, "[") {
 			_, name, _ = strings.Cut(strings.TrimSuffix(name, "]"), "=")

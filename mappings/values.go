@@ -97,13 +97,16 @@ func isASCII(s string) bool {
 // words are not known. A compound such as Meldestufe is one of them, and means what its end does. A
 // list, and what only wraps a value, is called as what it is in.
 func (cs *columns) nameOf(c *column) (all vocabulary.Concepts, unknown int) {
-	for c != nil && (c.name == "*" || c.name == members || c.name == "") {
+	for c != nil && (c.name == "*" || strings.HasPrefix(c.name, "{") || c.name == "") {
 		c = c.parent
 	}
 	if c == nil {
 		return 0, 0
 	}
 	name := c.name
+	if c.called != "" {
+		name = c.called
+	}
 	if strings.HasPrefix(name, "[") {
 		_, name, _ = strings.Cut(strings.TrimSuffix(name, "]"), "=")
 	}
@@ -209,21 +212,8 @@ func dateOf(s string, order dateOrder) (time.Time, bool) {
 			return t, true
 		}
 	}
-	date, rest, _ := strings.Cut(strings.ReplaceAll(s, "T", " "), " ")
-	day, month := numbersOf(strings.ReplaceAll(date, ".", "/"))
-	t := day
-	if order == monthFirst {
-		t = month
-	}
-	if t.IsZero() {
-		return t, false
-	}
-	for _, layout := range []string{"15:04", "15:04:05", "3:04 PM", "3:04PM"} {
-		if clock, err := time.Parse(layout, strings.TrimSpace(rest)); err == nil {
-			return t.Add(time.Duration(clock.Hour())*time.Hour + time.Duration(clock.Minute())*time.Minute + time.Duration(clock.Second())*time.Second), true
-		}
-	}
-	return t, rest == ""
+	t, _, ok := writtenDate(s, order)
+	return t, ok
 }
 
 // orderOf returns the order of day and month in a column of dates, or untold.
