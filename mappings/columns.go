@@ -114,7 +114,7 @@ func (c *column) child(name, folded string, count *int) *column {
 func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *int) {
 	x := cs.x
 	n := &x.tree.nodes[at]
-	if c == nil || depth > maxColDepth || x.tree.empty(at) {
+	if c == nil || depth > maxColDepth || n.shown || x.tree.empty(at) {
 		return
 	}
 	if n.kind == '{' && at != 0 && x.isLocalized(at) {
@@ -287,6 +287,17 @@ func (c *column) isIn(outer *column) bool {
 // isPlain reports whether a record has at most one value there.
 func (c *column) isPlain() bool {
 	return len(c.cells) <= c.records+c.records/20
+}
+
+// isOfSeveral reports whether a column is of the elements of a list, or the members of an object whose names
+// are data.
+func (c *column) isOfSeveral() bool {
+	for ; c.parent != nil; c = c.parent {
+		if c.name == "*" || c.name == members {
+			return true
+		}
+	}
+	return false
 }
 
 // isNumbered reports whether a column is also an entry of a list that is written as numbered members.

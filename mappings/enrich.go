@@ -187,6 +187,7 @@ func (t *tree) relate(last uint32) {
 		if to == none {
 			continue
 		}
+		t.nodes[to].shown = true
 		after := t.lastChild(at)
 		for of := t.nodes[to].first; of != none; of = t.nodes[of].next {
 			if t.nodes[of].added {

@@ -454,7 +454,7 @@ func (in *inference) located() (found []located) {
 		if share < 0.6 || in.records >= 10 && share-float64(elsewhere)/float64(known) < 0.3 {
 			return
 		}
-		found = append(found, located{c, from, share, all, c.isPlain()})
+		found = append(found, located{c, from, share, all, c.isPlain() && !c.isOfSeveral()})
 	}
 	pairs, single := in.positions()
 	for _, p := range pairs {
@@ -669,37 +669,31 @@ func (in *inference) names() {
 	var from []source
 	for _, c := range in.scalars {
 		field := in.taken[c]
-		if in.isOfPlace(c) || field != "" && field != "title" || c.of.letters < 0.9 || c.of.length > 120 || in.isForeign(c) {
+		if in.isOfPlace(c) || field != "" && field != "title" || c.of.letters < 0.9 || c.of.length > 120 || in.isForeign(c) || c.isSlug() {
 			continue
 		}
-		split := ""
-		names, own, known := 0, 0, 0
+		names, all, known := 0, 0, 0
+		split := in.separators(c)
 		for _, v := range c.cells {
 			city := in.cities[v.record]
 			if city == nil {
 				continue
 			}
 			known++
-			parts := strings.FieldsFunc(v.text, func(r rune) bool { return strings.ContainsRune("|;,/", r) })
-			if len(parts) > 1 {
-				split = "|;,/"
-			}
-			for _, part := range parts {
+			named := false
+			for part := range strings.FieldsFuncSeq(v.text, func(r rune) bool { return strings.ContainsRune(split, r) }) {
+				all++
 				if slices.Contains(in.citiesCalled(strings.TrimSpace(part)), city) {
-					names++
-					break
+					named = true
 				}
 			}
-			if len(parts) == 1 && slices.Contains(in.citiesCalled(v.text), city) {
-				own++
+			if named {
+				names++
 			}
 		}
 		share := float64(names) / float64(max(1, known))
-		if share < 0.3 || known < 3 && in.records > 5 || share < 0.7 && !in.has(c, "alias other name") {
+		if share < 0.3 || known < 3 && in.records > 5 || (share < 0.7 || 3*names < all) && !in.has(c, "alias other") {
 			continue
-		}
-		if split != "" && own*10 > 7*known {
-			split = ""
 		}
 		from = append(from, source{at: c.pattern(), split: split})
 		if field == "" {
@@ -709,6 +703,46 @@ func (in *inference) names() {
 	if from != nil {
 		in.mapping.Fields.Names = from
 	}
+}
+
+// separators returns the signs between the names in a column: those where a part is a name of the city, and
+// the whole is none, in most values that have the sign.
+func (in *inference) separators(c *column) (signs string) {
+	for _, sign := range "|;,/" {
+		with, parts := 0, 0
+		for _, v := range c.cells {
+			city := in.cities[v.record]
+			if city == nil || !strings.ContainsRune(v.text, sign) {
+				continue
+			}
+			with++
+			for part := range strings.SplitSeq(v.text, string(sign)) {
+				if slices.Contains(in.citiesCalled(strings.TrimSpace(part)), city) && !slices.Contains(in.citiesCalled(v.text), city) {
+					parts++
+					break
+				}
+			}
+		}
+		if 2*parts > with {
+			signs += string(sign)
+		}
+	}
+	return signs
+}
+
+// isSlug reports whether the values of a column are written for addresses: in small letters without spaces,
+// some with hyphens.
+func (c *column) isSlug() bool {
+	slugs, joined := 0, 0
+	for _, v := range c.cells {
+		if isASCII(v.text) && strings.ToLower(v.text) == v.text && !strings.ContainsRune(v.text, ' ') {
+			slugs++
+		}
+		if strings.ContainsAny(v.text, "-_/") {
+			joined++
+		}
+	}
+	return 10*slugs > 8*len(c.cells) && joined > 0
 }
 
 func (in *inference) airports() {
@@ -1399,7 +1433,7 @@ func (in *inference) ratings(lists []*column) (rated []ratedColumn) {
 // threatLabels finds columns whose values name threats, and the lists that rate them as well.
 func (in *inference) threatLabels() (rated []ratedColumn, lists []*column) {
 	for _, c := range in.scalars {
-		if in.taken[c] != "" || c.of.length > 60 || c.of.numbers > 0 {
+		if in.taken[c] != "" || c.of.length > 60 || c.of.numbers > 0 || c.isSlug() && 2*c.of.distinct > c.of.n {
 			continue
 		}
 		threats, known, all := map[int]bool{}, 0, 0
@@ -1492,7 +1526,7 @@ func (in *inference) placesOf(all []located) {
 				continue
 			}
 			own := c.of.named
-			score := float64(c.of.distinct) / float64(c.of.n)
+			score := float64(c.of.distinct)/float64(c.of.n) + float64(c.of.n)/float64(max(1, list.objects))
 			if own&in.bits("name title label") != 0 {
 				score++
 			}

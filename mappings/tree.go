@@ -36,6 +36,7 @@ type node struct {
 	used            bool // its value went to a field and is not text
 	added           bool // by enrich; it shows another node
 	isName          bool // it shows the name of its parent
+	shown           bool // where it is referred to
 }
 
 // tree is a record, parsed once. Its memory is reused for the next record.

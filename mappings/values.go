@@ -256,6 +256,9 @@ func degreesOf(s string) (float64, bool) {
 		s = strings.TrimRight(s[:len(s)-size], " °º")
 	}
 	s = strings.TrimRight(s, " °º")
+	if n, ok := sexagesimal(s); ok {
+		return sign * n, math.Abs(n) <= 180
+	}
 	if strings.Count(s, ",") == 1 && !strings.Contains(s, ".") {
 		s = strings.Replace(s, ",", ".", 1)
 	}
@@ -263,10 +266,34 @@ func degreesOf(s string) (float64, bool) {
 	return sign * n, err == nil && math.Abs(n) <= 180
 }
 
+// sexagesimal reads degrees with minutes and perhaps seconds, such as 50°06'37".
+func sexagesimal(s string) (degrees float64, ok bool) {
+	if !strings.ContainsAny(s, "°º'′") {
+		return 0, false
+	}
+	parts := strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune("°º'′’\"″” ", c) })
+	if len(parts) < 2 || len(parts) > 3 {
+		return 0, false
+	}
+	unit := 1.0
+	for i, part := range parts {
+		n, err := strconv.ParseFloat(part, 64)
+		if err != nil || i > 0 && (n < 0 || n >= 60) {
+			return 0, false
+		}
+		if degrees < 0 {
+			n = -n
+		}
+		degrees += n / unit
+		unit *= 60
+	}
+	return degrees, true
+}
+
 // twoIn returns the two numbers of degrees that a text has.
 func twoIn(s string) (first, second float64, ok bool) {
 	const longest = 60
-	if len(s) > longest || !strings.ContainsAny(s, ".,") {
+	if len(s) > longest || !strings.ContainsAny(s, ".,°º'") {
 		return 0, 0, false
 	}
 	if lon, lat, ok := wellKnownText([]byte(s)); ok {
