@@ -24,6 +24,7 @@ type column struct {
 	byName   map[string]*column
 
 	objects, lists, scalars int // how many values are one
+	pairs                   int // lists of two numbers, or three
 	cells                   []cell
 	records                 int    // in how many it is, and not empty
 	last                    int    // the record that was read last
@@ -151,8 +152,11 @@ func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *
 	case '[':
 		c.lists++
 		if cs.isPosition(at) {
-			c.cells = append(c.cells, cell{cs.records - 1, inside, cs.numbers(at), false})
-			return
+			c.pairs++
+			if strings.Contains(cs.numbers(at), ".") || before != nil && before.pairs == before.lists {
+				c.cells = append(c.cells, cell{cs.records - 1, inside, cs.numbers(at), false})
+				return
+			}
 		}
 		i := 0
 		for of := n.first; of != none && i < maxElements; of = x.tree.nodes[of].next {
@@ -420,7 +424,7 @@ func (c *column) isOrdinal() bool {
 		seen[[2]int{v.record, n}] = true
 		lists[v.record]++
 	}
-	return len(c.cells) >= 3*len(lists)
+	return len(c.cells) > 0 && len(c.cells) >= 3*len(lists)
 }
 
 // share returns the share of the records that have a column.

@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"riskdex/internal/vocabulary"
 	"riskdex/mappings/gazetteer"
 	"riskdex/report"
@@ -36,12 +38,12 @@ type inference struct {
 	findings []finding
 	bits     func(string) vocabulary.Concepts
 	mapping  *kindMapping
-	others   []map[string]int // what values of levels mean in other kinds
+	others   []otherScale // of the levels in other kinds
 	dates    map[*column]dateColumn
 }
 
 // infer returns the mapping that the values of records tell, and what it was told by.
-func (x *extractor) infer(kind report.Kind, base *kindMapping, others []map[string]int, records [][]byte) (*kindMapping, []finding) {
+func (x *extractor) infer(kind report.Kind, base *kindMapping, others []otherScale, records [][]byte) (*kindMapping, []finding) {
 	m := &kindMapping{About: "Where the fields of a document come from, as the values of records tell."}
 	in := &inference{kind: kind, taken: map[*column]string{}, bits: x.reader.vocabulary.Concepts, mapping: m, others: others, dates: map[*column]dateColumn{}}
 	in.columns = newColumns(x, base, records)
@@ -243,6 +245,17 @@ func (in *inference) country() {
 			}
 		}
 		share := float64(told) / float64(c.of.n)
+		if share < 0.7 && !c.isPlain() { // countries among the names of other places
+			with := 0
+			for _, codes := range stated {
+				if codes != nil {
+					with++
+				}
+			}
+			if 10*with > 8*c.records {
+				share = 0.7
+			}
+		}
 		if share < 0.7 {
 			continue
 		}
@@ -1043,14 +1056,14 @@ func (in *inference) level() {
 	}
 	var found []candidate
 	for _, c := range in.scalars {
-		if !c.isPlain() || in.taken[c] != "" || c.of.distinct > 12 || c.of.length > 60 || in.isForeign(c) || in.share(c) < 0.1 {
+		if !c.isPlain() || in.taken[c] != "" || c.of.distinct > 12 || c.of.length > 60 || in.share(c) < 0.1 {
 			continue
 		}
 		if in.threatOf(c) >= 0 || in.isOneOfRatings(c) {
 			continue
 		}
 		scale, ok := in.scaleOf(c, false)
-		if !ok {
+		if !ok || in.isForeign(c) && (!scale.worded || c.of.distinct < 3) {
 			continue
 		}
 		own := c.of.named
@@ -1083,6 +1096,9 @@ func (in *inference) level() {
 		}
 		if own&in.bits("category score") != 0 {
 			score -= 0.3
+		}
+		if in.isForeign(c) { // as in Alert status, but the level before is one of these as well
+			score -= 0.4
 		}
 		score += 0.5*in.share(c) - 0.1*float64(c.of.unknown) - 0.03*float64(c.depth())
 		found = append(found, candidate{c, scale, score})
@@ -1187,6 +1203,12 @@ func (in *inference) follows(a, b *column) bool {
 	return n > 0 && 20*bad <= n
 }
 
+// otherScale is what the values of a level mean in another kind, and where that has them.
+type otherScale struct {
+	levels map[string]int
+	at     jsontext.Pointer
+}
+
 // levelScale says what level each value of a column means.
 type levelScale struct {
 	levels map[string]int // by folded value
@@ -1218,9 +1240,9 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 	labels := slices.Sorted(maps.Keys(seen))
 	if ranks, ok := severities(labels); ok {
 		scale := levelScale{ranks, true}
-		for _, other := range append(slices.Clip(in.others), in.mapping.RiskLevels) { // of which only some levels were seen
-			if len(other) > len(scale.levels) && within(scale.levels, other) {
-				scale.levels = other
+		for _, other := range append(slices.Clip(in.others), otherScale{levels: in.mapping.RiskLevels}) { // of which only some levels were seen
+			if len(other.levels) > len(scale.levels) && within(scale.levels, other.levels) {
+				scale.levels = other.levels
 			}
 		}
 		return scale, true
@@ -1229,6 +1251,9 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 		if ranks, ok := severities(known); ok {
 			return levelScale{ranks, true}, true
 		}
+	}
+	if scale, ok := in.grades(c, labels); ok {
+		return scale, true
 	}
 	numbers := map[string]int{}
 	low, high := math.MaxInt, 0
@@ -1260,6 +1285,11 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 		}
 	}
 	low = min(low, 1)
+	for _, other := range in.others { // numbers of the same place
+		if end := strings.LastIndexByte(string(c.pointer()), '/'); within(seen, other.levels) && strings.HasSuffix(string(other.at), string(c.pointer()[max(0, end):])) {
+			return levelScale{levels: other.levels}, true
+		}
+	}
 	scale := levelScale{levels: map[string]int{}}
 	for i := low; i <= high; i++ {
 		level, ok := riskScale{low: low, high: high}.level(float64(i))
@@ -1274,6 +1304,79 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 		return levelScale{}, false
 	}
 	return scale, true
+}
+
+// grades returns the scale of letters, such as A to E: A is the lowest risk, unless the ratings of threats in
+// the same records fall from it on.
+func (in *inference) grades(c *column, labels []string) (levelScale, bool) {
+	const last = 'g'
+	if len(labels) < 3 || c.of.named&in.bits("level rating risk score severity") == 0 && c.of.means&in.bits("level rating risk severity") == 0 {
+		return levelScale{}, false
+	}
+	high := 0
+	for _, label := range labels {
+		if len(label) != 1 || label[0] < 'a' || label[0] > last {
+			return levelScale{}, false
+		}
+		high = max(high, int(label[0]-'a'))
+	}
+	scale := levelScale{levels: map[string]int{}, worded: true}
+	for _, other := range in.others {
+		if n := len(other.levels); other.levels["a"] > 0 && other.levels[string(rune('a'+n-1))] > 0 {
+			high = max(high, n-1)
+		}
+	}
+	high = max(high, 3)
+	falls := in.falls(c)
+	for i := range high + 1 {
+		of := i
+		if falls {
+			of = high - i
+		}
+		scale.levels[string(rune('a'+i))], _ = riskScale{low: 0, high: high}.level(float64(of))
+	}
+	return scale, true
+}
+
+// falls reports whether the ratings of threats are lower in records in which a column has a later letter.
+func (in *inference) falls(c *column) bool {
+	rated, n := make([]int, in.records), make([]int, in.records)
+	for _, of := range in.scalars {
+		if of == c || of.of.distinct > 12 || in.threatOf(of) < 0 {
+			continue
+		}
+		ranks, ok := severities(slices.Sorted(maps.Keys(labelsOf(of))))
+		for _, v := range of.cells {
+			if level, err := strconv.Atoi(v.text); err == nil && level <= 10 {
+				rated[v.record], n[v.record] = rated[v.record]+level, n[v.record]+1
+			} else if level := ranks[vocabulary.Fold(v.text)]; ok && level > 0 {
+				rated[v.record], n[v.record] = rated[v.record]+level, n[v.record]+1
+			}
+		}
+	}
+	up, down := 0, 0
+	for _, a := range c.cells {
+		for _, b := range c.cells {
+			if n[a.record] == 0 || n[b.record] == 0 || vocabulary.Fold(a.text) >= vocabulary.Fold(b.text) {
+				continue
+			}
+			switch x, y := rated[a.record]*n[b.record], rated[b.record]*n[a.record]; {
+			case x < y:
+				up++
+			case x > y:
+				down++
+			}
+		}
+	}
+	return down > 2*up
+}
+
+func labelsOf(c *column) map[string]bool {
+	all := map[string]bool{}
+	for _, v := range c.cells {
+		all[vocabulary.Fold(v.text)] = true
+	}
+	return all
 }
 
 // mostly returns the labels of the scale that has most of them, if they are at least three and nearly all
@@ -1323,6 +1426,13 @@ func numberIn(label string) (n, of int, ok bool) {
 
 // threatOf returns the threat that a column is called after, or -1.
 func (in *inference) threatOf(c *column) int {
+	threat, _ := in.threatAt(c)
+	return threat
+}
+
+// threatAt returns the threat that a column is called after, or -1, and which of the columns that it is in
+// says so.
+func (in *inference) threatAt(c *column) (int, *column) {
 	for of := c; of != nil && of.parent != nil; of = of.parent {
 		name := of.name
 		if name == "*" || strings.HasPrefix(name, "{") {
@@ -1342,13 +1452,13 @@ func (in *inference) threatOf(c *column) int {
 			}
 		}
 		if threat, ok := in.x.threatWords.named([]byte(strings.Join(words, " "))); ok {
-			return threat
+			return threat, of
 		}
 		if own, _ := in.nameOf(of); own != 0 && own&^in.bits("risk level rating score severity threat category label name id") != 0 {
-			return -1
+			return -1, nil
 		}
 	}
-	return -1
+	return -1, nil
 }
 
 // sharedWords returns the words that the names of at least three members of an object begin with: they say
@@ -1390,19 +1500,14 @@ func (in *inference) ratings(lists []*column) (rated []ratedColumn) {
 		parent *column
 		rest   string
 	}
-	families := map[key][]*column{}
+	families, best, scales := map[key][]*column{}, map[*column]key{}, map[key]levelScale{}
 	var order []key
 	for _, c := range in.scalars {
-		if in.taken[c] != "" || c.of.distinct > 12 || c.of.length > 40 || !c.isPlain() || in.threatOf(c) < 0 {
+		threat, at := in.threatAt(c)
+		if in.taken[c] != "" || c.of.distinct > 12 || c.of.length > 40 || !c.isPlain() || threat < 0 {
 			continue
 		}
-		k := key{parent: c.parent}
-		for of := c; of.parent != nil; of = of.parent { // an entry of a list stands beside the other entries
-			if strings.HasPrefix(of.name, "[") {
-				k = key{of.parent, string(c.within(of))}
-				break
-			}
-		}
+		k := key{at.parent, string(c.within(at))}
 		if slices.Contains(lists, k.parent) {
 			continue
 		}
@@ -1419,6 +1524,16 @@ func (in *inference) ratings(lists []*column) (rated []ratedColumn) {
 		in.look(all)
 		scale, ok := in.scaleOf(all, len(families[k]) >= 3)
 		if !ok || !scale.worded && len(families[k]) < 3 {
+			continue
+		}
+		if of, again := best[k.parent]; !again || scale.worded && !scales[of].worded {
+			best[k.parent] = k
+		}
+		scales[k] = scale
+	}
+	for _, k := range order {
+		scale := scales[k]
+		if best[k.parent] != k || scale.levels == nil { // of two ratings, one counts
 			continue
 		}
 		for _, c := range families[k] {

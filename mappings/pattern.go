@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/mappings/plaintext"
 )
 
 // pattern says where in a record a value is: a JSON pointer (RFC 6901) in which `*` stands
@@ -198,7 +200,7 @@ func (t *tree) find(dst []uint32, from uint32, steps []step) []uint32 {
 			first, next = from, false
 		}
 		for at := first; at != none || !next; at = t.nodes[at].next {
-			if of := t.member(at, steps[0].name); of != none && t.nodes[of].kind == '"' && string(bytes.TrimSpace(t.text(of))) == steps[0].label {
+			if of := t.member(at, steps[0].name); of != none && t.nodes[of].kind == '"' && t.isLabelled(of, steps[0].label) {
 				dst = t.find(dst, at, steps[1:])
 			}
 			if !next {
@@ -219,6 +221,15 @@ func (t *tree) find(dst []uint32, from uint32, steps []step) []uint32 {
 		}
 	}
 	return dst
+}
+
+// isLabelled reports whether a text reads like a label, which has no markup.
+func (t *tree) isLabelled(at uint32, label string) bool {
+	text := bytes.TrimSpace(t.text(at))
+	if bytes.ContainsAny(text, "<&") {
+		text = bytes.TrimSpace(plaintext.AppendLine(nil, text))
+	}
+	return string(text) == label
 }
 
 // lookUp appends what is found from the members of tables, or the elements of lists, that a value names.

@@ -152,10 +152,10 @@ func (s *Set) infer(kind report.Kind, stated *kindMapping, records [][]byte) (*k
 		x.release()
 		s.extractors.Put(x)
 	}()
-	var others []map[string]int
+	var others []otherScale
 	for _, of := range report.Kinds() {
-		if levels := s.mapping(of).levelOf; of != kind && levels != nil {
-			others = append(others, levels)
+		if m := s.mapping(of); of != kind && m.levelOf != nil && len(m.Fields.RiskLevel) > 0 {
+			others = append(others, otherScale{m.levelOf, m.Fields.RiskLevel[0].text})
 		}
 	}
 	return x.infer(kind, stated, others, records)

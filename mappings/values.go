@@ -40,37 +40,40 @@ func (cs *columns) look(c *column) *values {
 	}
 	seen := map[string]bool{}
 	v.n = len(c.cells)
-	one := 1 / float64(v.n)
+	var length, letters, spaced, markup, prose, numbers, whole, degrees, codes int // counts, since sums of shares depend on their order
 	for _, of := range c.cells {
 		s := of.text
 		seen[s] = true
 		size := utf8.RuneCountInString(s)
-		v.length += one * float64(size)
+		length += size
 		if strings.ContainsFunc(s, unicode.IsLetter) {
-			v.letters += one
+			letters++
 		}
 		if strings.ContainsRune(s, ' ') || !isASCII(s) && size > 0 {
-			v.spaced += one
+			spaced++
 		}
 		if strings.Contains(s, "://") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "www.") || strings.Contains(s, "@") && !strings.ContainsRune(s, ' ') {
-			v.markup += one
+			markup++
 		}
 		if size > 60 && strings.ContainsAny(s, ".!?。") {
-			v.prose += one
+			prose++
 		}
 		if n, err := strconv.ParseFloat(s, 64); err == nil {
-			v.numbers += one
+			numbers++
 			if n == math.Trunc(n) {
-				v.whole += one
+				whole++
 			}
 		}
 		if _, ok := degreesOf(s); ok {
-			v.degrees += one
+			degrees++
 		}
 		if len(s) == 3 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
-			v.codes += one
+			codes++
 		}
 	}
+	share := func(n int) float64 { return float64(n) / float64(v.n) }
+	v.length, v.letters, v.spaced, v.markup, v.prose = share(length), share(letters), share(spaced), share(markup), share(prose)
+	v.numbers, v.whole, v.degrees, v.codes = share(numbers), share(whole), share(degrees), share(codes)
 	v.distinct = len(seen)
 	v.named, v.unknown = cs.nameOf(c)
 	v.means = v.named
