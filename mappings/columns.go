@@ -24,10 +24,12 @@ type column struct {
 	byName   map[string]*column
 
 	objects, lists, scalars int // how many values are one
+	pairs                   int // lists of two numbers, or three
 	cells                   []cell
-	records                 int  // in how many it is, and not empty
-	last                    int  // the record that was read last
-	keyed                   bool // it is one entry of a list of labels with values
+	records                 int    // in how many it is, and not empty
+	last                    int    // the record that was read last
+	keyed                   bool   // it is one entry of a list of labels with values
+	called                  string // what a table says that its name means
 	of                      values
 }
 
@@ -67,12 +69,13 @@ func newColumns(x *extractor, m *kindMapping, records [][]byte) *columns {
 			if x.tree.parse(record) != nil {
 				continue
 			}
-			x.tree.enrich()
+			x.enrich()
 			cs.records++
 			cs.walk(0, cs.top, names, 0, 0, &count)
 		}
 		names = cs.top
 	}
+	cs.lookUp()
 	cs.top.eachColumn(func(c *column) {
 		if label := c.label(); label != nil {
 			cs.byLabel(c, label)
@@ -112,27 +115,35 @@ func (c *column) child(name, folded string, count *int) *column {
 func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *int) {
 	x := cs.x
 	n := &x.tree.nodes[at]
-	if c == nil || depth > maxColDepth || x.tree.empty(at) {
+	if c == nil || depth > maxColDepth || n.shown || x.tree.empty(at) {
 		return
+	}
+	if n.kind == '{' && at != 0 && x.isLocalized(at) {
+		if of := x.inEnglish(at); of != at {
+			cs.walk(of, c, before, inside, depth+1, count)
+			return
+		}
 	}
 	if r := cs.records; c.last != r {
 		c.last = r
 		c.records++
 	}
+	if n.kind != '[' && before.isList() { // of one, written without brackets
+		c.lists++
+		cs.walk(at, c.child("*", "*", count), before.at("*"), cs.enter(inside), depth+1, count)
+		return
+	}
 	switch n.kind {
 	case '{':
-		if at != 0 && x.isLocalized(at) {
-			if of := x.inEnglish(at); of != at {
-				cs.walk(of, c, before, inside, depth+1, count)
-				return
-			}
-		}
 		c.objects++
 		data := before.hasDataForNames()
 		for of := n.first; of != none; of = x.tree.nodes[of].next {
 			if data {
-				next := before.merged()
-				cs.walk(of, c.child(members, members, count), next, cs.enter(inside), depth+1, count)
+				next, to, within := before.merged(), c.child(members, members, count), cs.enter(inside)
+				cs.walk(of, to, next, within, depth+1, count)
+				if to != nil && !x.tree.nodes[of].added && !x.tree.empty(of) {
+					to.child(memberName, memberName, count).note(cell{cs.records - 1, within, cs.display(of), false})
+				}
 				continue
 			}
 			folded := string(x.tree.named(of))
@@ -141,8 +152,11 @@ func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *
 	case '[':
 		c.lists++
 		if cs.isPosition(at) {
-			c.cells = append(c.cells, cell{cs.records - 1, inside, cs.numbers(at), false})
-			return
+			c.pairs++
+			if strings.Contains(cs.numbers(at), ".") || before != nil && before.pairs == before.lists {
+				c.cells = append(c.cells, cell{cs.records - 1, inside, cs.numbers(at), false})
+				return
+			}
 		}
 		i := 0
 		for of := n.first; of != none && i < maxElements; of = x.tree.nodes[of].next {
@@ -164,6 +178,22 @@ func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *
 		c.cells = append(c.cells, cell{cs.records - 1, inside, string(x.tree.raw(at)), true})
 	}
 }
+
+// note adds a value to a column that no node of the record has.
+func (c *column) note(v cell) {
+	if c == nil {
+		return
+	}
+	c.scalars++
+	c.cells = append(c.cells, v)
+	if c.last != v.record {
+		c.last = v.record
+		c.records++
+	}
+}
+
+// isList reports whether some records have a list there.
+func (c *column) isList() bool { return c != nil && c.lists > 0 && c.byName["*"] != nil }
 
 // display returns the name of a member as people know it.
 func (cs *columns) display(at uint32) string {
@@ -261,6 +291,17 @@ func (c *column) isIn(outer *column) bool {
 // isPlain reports whether a record has at most one value there.
 func (c *column) isPlain() bool {
 	return len(c.cells) <= c.records+c.records/20
+}
+
+// isOfSeveral reports whether a column is of the elements of a list, or the members of an object whose names
+// are data.
+func (c *column) isOfSeveral() bool {
+	for ; c.parent != nil; c = c.parent {
+		if c.name == "*" || c.name == members {
+			return true
+		}
+	}
+	return false
 }
 
 // isNumbered reports whether a column is also an entry of a list that is written as numbered members.
@@ -383,7 +424,7 @@ func (c *column) isOrdinal() bool {
 		seen[[2]int{v.record, n}] = true
 		lists[v.record]++
 	}
-	return len(c.cells) >= 3*len(lists)
+	return len(c.cells) > 0 && len(c.cells) >= 3*len(lists)
 }
 
 // share returns the share of the records that have a column.

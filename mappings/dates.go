@@ -2,10 +2,11 @@ package mappings
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"riskdex/internal/vocabulary"
 )
@@ -77,14 +78,10 @@ func appendTime(dst []byte, t time.Time) []byte {
 	return append(dst, '"')
 }
 
-// greenwich is how HTTP and mail write a time. time.Parse does not know the offsets of
-// other zones' names.
-const greenwich = "Mon, 02 Jan 2006 15:04:05 GMT"
-
 // parseDate reads what parseTime reads, and dates as people write them. It does not read
 // 7/8/2026, whose day and month could be either number: dateInOrder may.
 func parseDate(s []byte) (t time.Time, wholeDay, ok bool) {
-	if t, wholeDay, ok = parseTime(s); ok || len(s) < len("20260102") || len(s) > 40 {
+	if t, wholeDay, ok = parseTime(s); ok || len(s) < len("20260102") || len(s) > 45 {
 		return t, wholeDay, ok
 	}
 	text := string(s)
@@ -96,23 +93,7 @@ func parseDate(s []byte) (t time.Time, wholeDay, ok bool) {
 		t, err := time.Parse("20060102", text)
 		return t, true, err == nil && t.Year() >= 1900 && t.Year() < 2200
 	}
-	for _, layout := range []string{"2.1.2006", "2 January 2006", "January 2, 2006", "2 Jan 2006", "Jan 2, 2006", "2-Jan-2006", "2006/1/2"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t, true, t.Year() > 0
-		}
-	}
-	for _, layout := range []string{"2.1.2006 15:04", "2.1.2006 15:04:05", "2 January 2006 15:04", "2006/1/2 15:04:05", time.RFC1123Z, greenwich} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t.UTC(), false, t.Year() > 0
-		}
-	}
-	if day, month := numbersOf(text); day.IsZero() != month.IsZero() || day.Equal(month) && !day.IsZero() {
-		if day.IsZero() {
-			day = month
-		}
-		return day, true, day.Year() > 0
-	}
-	return dateInWords(string(s))
+	return writtenDate(text, untold)
 }
 
 // numbersOf reads a date such as 7/8/2026 or 7-8-2026 with the day first, and with the month
@@ -197,28 +178,217 @@ func (x *extractor) orderOfDates(sign byte) dateOrder {
 	return order
 }
 
-// months are the names of months, folded, in French, Spanish and German.
+// months are the names of months, folded, in English, French, Spanish, Portuguese, Italian, German and the
+// Nordic languages. Their first three letters stand for those that are longer.
 var months = [12][]string{
-	{"janvier", "enero", "januar", "janner"}, {"fevrier", "febrero", "februar"}, {"mars", "marzo", "marz", "maerz"}, {"avril", "abril", "april"},
-	{"mai", "mayo"}, {"juin", "junio", "juni"}, {"juillet", "julio", "juli"}, {"aout", "agosto", "august"}, {"septembre", "septiembre", "setiembre", "september"},
-	{"octobre", "octubre", "oktober"}, {"novembre", "noviembre", "november"}, {"decembre", "diciembre", "dezember"},
+	{"january", "janvier", "enero", "januar", "janner", "janeiro", "gennaio"}, {"february", "fevrier", "febrero", "februar", "fevereiro", "febbraio"},
+	{"march", "mars", "marzo", "marz", "maerz", "marco", "mrz"}, {"april", "avril", "abril", "aprile"}, {"may", "mai", "mayo", "maio", "maggio", "maj"},
+	{"june", "juin", "junio", "juni", "junho", "giugno"}, {"july", "juillet", "julio", "juli", "julho", "luglio"}, {"august", "aout", "agosto"},
+	{"september", "septembre", "septiembre", "setiembre", "setembro", "settembre", "sept"}, {"october", "octobre", "octubre", "oktober", "outubro", "ottobre"},
+	{"november", "novembre", "noviembre", "novembro"}, {"december", "decembre", "diciembre", "dezember", "desember", "dezembro", "dicembre"},
 }
 
-// dateInWords reads a date such as 30 juillet 2026, 30 de julio de 2026 or 30. Juli 2026.
-func dateInWords(text string) (t time.Time, wholeDay, ok bool) {
-	words := strings.Fields(vocabulary.Fold(text))
-	if len(words) == 5 && words[1] == "de" && (words[3] == "de" || words[3] == "del") {
-		words = []string{words[0], words[2], words[4]}
+// monthNames are the numbers of months by their names.
+var monthNames = func() map[string]int {
+	all, short := map[string]int{}, map[string]int{}
+	for i, names := range months {
+		for _, name := range names {
+			all[name] = i + 1
+			if len(name) > 3 {
+				if of, again := short[name[:3]]; again && of != i+1 {
+					short[name[:3]] = 0 // jui is June and July
+				} else {
+					short[name[:3]] = i + 1
+				}
+			}
+		}
 	}
-	if len(words) != 3 || len(words[2]) != 4 {
-		return time.Time{}, false, false
+	for name, month := range short {
+		if month > 0 && all[name] == 0 {
+			all[name] = month
+		}
 	}
-	day, errDay := strconv.Atoi(strings.TrimSuffix(strings.TrimSuffix(words[0], "er"), "."))
-	year, errYear := strconv.Atoi(words[2])
-	month := slices.IndexFunc(months[:], func(names []string) bool { return slices.Contains(names, words[1]) }) + 1
+	return all
+}()
+
+// zones are the abbreviations of zones that mean one thing, in minutes from UTC.
+var zones = map[string]int{
+	"z": 0, "gmt": 0, "utc": 0, "wet": 0, "bst": 60, "cet": 60, "west": 60, "mez": 60, "cest": 120, "mesz": 120, "eet": 120, "sast": 120, "eest": 180, "msk": 180,
+	"est": -300, "edt": -240, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480, "pdt": -420, "jst": 540, "kst": 540, "sgt": 480, "hkt": 480, "aest": 600, "aedt": 660,
+}
+
+// writtenDate reads a date as people write it, in words or in numbers, perhaps with the day of the week, a
+// time and a zone: Monday, 14th September 2026; 30 de julio de 2026; 24 June 2025, 5:52 am BST;
+// 14/09/2026 - 15:46; 2026年7月30日. It does not read 7/8/2026 unless order says which number is the day.
+func writtenDate(text string, order dateOrder) (t time.Time, wholeDay, ok bool) {
+	const longest = 45
+	none := time.Time{}
+	if len(text) > longest {
+		return none, false, false
+	}
+	var numbers []int // of the date
+	var signs []byte  // before each of them
+	var sizes []int
+	month, named := 0, -1 // which of the numbers it stands before
+	clock, offset, zoned, timed, afternoon := -1, 0, false, false, -1
+	folded := vocabulary.Fold(text)
+	sign := byte(' ')
+	for i := 0; i < len(folded); {
+		c := folded[i]
+		start := i
+		switch {
+		case c >= '0' && c <= '9':
+			for i < len(folded) && (folded[i] >= '0' && folded[i] <= '9' || folded[i] == ':' || timedAt(folded, i)) {
+				i++
+			}
+			token := folded[start:i]
+			switch {
+			case strings.Contains(token, ":"):
+				at, valid := clockOf(token)
+				if !valid || timed && !zoned {
+					return none, false, false
+				}
+				if timed { // +02:00
+					return none, false, false
+				}
+				clock, timed = at, true
+				if i < len(folded) && (folded[i] == '+' || folded[i] == '-') && i+3 <= len(folded) {
+					minutes, size, valid := offsetOf(folded[i:])
+					if valid {
+						offset, zoned, i = minutes, true, i+size
+					}
+				}
+			case timed && (sign == '+' || sign == '-') && !zoned && len(token) == 4:
+				n, _ := strconv.Atoi(token)
+				offset, zoned = n/100*60+n%100, true
+				if sign == '-' {
+					offset = -offset
+				}
+			case len(token) > 4:
+				return none, false, false
+			default:
+				n, _ := strconv.Atoi(token)
+				if next := strings.TrimLeft(folded[i:], " "); n <= 12 && (strings.HasPrefix(next, "am") || strings.HasPrefix(next, "pm")) && !timed {
+					clock, timed = n*60*60, true
+					break
+				}
+				numbers, signs, sizes = append(numbers, n), append(signs, sign), append(sizes, len(token))
+				for _, suffix := range []string{"st", "nd", "rd", "th", "er", "º", "ª"} {
+					if strings.HasPrefix(folded[i:], suffix) && (i+len(suffix) == len(folded) || !isLetterAt(folded, i+len(suffix))) {
+						i += len(suffix)
+						break
+					}
+				}
+			}
+			sign = ' '
+		case isLetterAt(folded, i):
+			for i < len(folded) && isLetterAt(folded, i) {
+				_, size := utf8.DecodeRuneInString(folded[i:])
+				i += size
+			}
+			word := folded[start:i]
+			minutes, isZone := zones[word]
+			switch {
+			case monthNames[word] > 0 && month == 0:
+				month, named = monthNames[word], len(numbers)
+			case word == "am" || word == "pm":
+				afternoon = map[string]int{"am": 0, "pm": 1}[word]
+			case isZone && timed:
+				if !zoned {
+					offset, zoned = minutes, true
+				}
+			case word == "t" && len(numbers) == 3:
+			case len(numbers) > 0 && utf8.RuneCountInString(word) > 3 || utf8.RuneCountInString(word) > 12:
+				return none, false, false // only the day of the week stands before the date
+			case isZone || timed && len(word) > 1:
+				return none, false, false
+			}
+			sign = ' '
+		default:
+			if c == '/' || c == '-' || c == '.' || c == '+' {
+				sign = c
+			}
+			i++
+		}
+	}
+	var year, day int
+	switch {
+	case month > 0 && len(numbers) == 2 && sizes[1] == 4 && named <= 1:
+		day, year = numbers[0], numbers[1]
+	case month > 0 && len(numbers) == 2 && sizes[0] == 4 && named == 1:
+		year, day = numbers[0], numbers[1]
+	case month == 0 && len(numbers) == 3 && sizes[0] == 4:
+		year, month, day = numbers[0], numbers[1], numbers[2]
+	case month == 0 && len(numbers) == 3 && sizes[2] == 4 && sizes[0] <= 2 && sizes[1] <= 2 && signs[1] == signs[2] && signs[1] != ' ' && signs[1] != '+':
+		day, month, year = numbers[0], numbers[1], numbers[2]
+		switch {
+		case signs[1] == '.' || order == dayFirst || day > 12 || day == month:
+		case order == monthFirst || month > 12:
+			day, month = month, day
+		default:
+			return none, false, false
+		}
+		if order == monthFirst && signs[1] != '.' && numbers[0] > 12 || order == dayFirst && numbers[1] > 12 {
+			return none, false, false
+		}
+	default:
+		return none, false, false
+	}
 	t = time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	if errDay != nil || errYear != nil || month == 0 || year < 1 || t.Day() != day {
-		return time.Time{}, false, false
+	if month > 12 || year < 1 || t.Day() != day {
+		return none, false, false
 	}
-	return t, true, true
+	if !timed {
+		return t, true, true
+	}
+	if hour := clock / 3600; afternoon == 1 && hour < 12 {
+		clock += 12 * 3600
+	} else if afternoon == 0 && hour == 12 {
+		clock -= 12 * 3600
+	}
+	return t.Add(time.Duration(clock)*time.Second - time.Duration(offset)*time.Minute), false, true
+}
+
+// timedAt reports whether a dot is that of a fraction of a second: 12:30:00.5.
+func timedAt(s string, i int) bool {
+	return s[i] == '.' && i >= 8 && s[i-3] == ':' && s[i-6] == ':' && i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9'
+}
+
+func isLetterAt(s string, i int) bool {
+	r, _ := utf8.DecodeRuneInString(s[i:])
+	return unicode.IsLetter(r) || unicode.IsMark(r)
+}
+
+// clockOf returns the seconds of a time such as 15:46 or 02:09:00.
+func clockOf(s string) (seconds int, ok bool) {
+	parts := strings.Split(s, ":")
+	if len(parts) > 3 {
+		return 0, false
+	}
+	for i, part := range parts {
+		part, _, _ = strings.Cut(part, ".")
+		n, err := strconv.Atoi(part)
+		if err != nil || len(part) > 2 || i == 0 && n > 24 || i > 0 && n > 59 {
+			return 0, false
+		}
+		seconds = seconds*60 + n
+	}
+	if len(parts) == 2 {
+		seconds *= 60
+	}
+	return seconds, true
+}
+
+// offsetOf returns the minutes of an offset at the start of s, such as +02:00 or -0400, and its length.
+func offsetOf(s string) (minutes, size int, ok bool) {
+	for _, layout := range []string{"-07:00", "-0700", "-07"} {
+		if len(s) < len(layout) {
+			continue
+		}
+		if t, err := time.Parse(layout, s[:len(layout)]); err == nil {
+			_, seconds := t.Zone()
+			return seconds / 60, len(layout), true
+		}
+	}
+	return 0, 0, false
 }

@@ -5,6 +5,18 @@ import (
 	"strconv"
 )
 
+// enrich adds to a record what its shape hides; see tree.enrich. Patterns then pass through objects with
+// one value by language.
+func (x *extractor) enrich() {
+	x.tree.enrich()
+	x.tree.inner = func(at uint32) uint32 {
+		if x.tree.nodes[at].kind == '{' && (x.isLocalized(at) || x.isTranslated(at)) {
+			return x.inEnglish(at)
+		}
+		return at
+	}
+}
+
 // enrich adds to a record what its shape hides: lists that are written as numbered members, and related
 // objects where they are referred to. What it adds is marked, and no text.
 func (t *tree) enrich() {
@@ -175,6 +187,7 @@ func (t *tree) relate(last uint32) {
 		if to == none {
 			continue
 		}
+		t.nodes[to].shown = true
 		after := t.lastChild(at)
 		for of := t.nodes[to].first; of != none; of = t.nodes[of].next {
 			if t.nodes[of].added {

@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"riskdex/internal/vocabulary"
 	"riskdex/mappings/gazetteer"
 	"riskdex/report"
@@ -36,14 +38,14 @@ type inference struct {
 	findings []finding
 	bits     func(string) vocabulary.Concepts
 	mapping  *kindMapping
-	others   []map[string]int // what values of levels mean in other kinds
+	others   []otherScale // of the levels in other kinds
 	dates    map[*column]dateColumn
 }
 
 const aboutInferred = "Where the fields of a document come from, as the values of records tell."
 
 // infer returns the mapping that the values of records tell, and what it was told by.
-func (x *extractor) infer(kind report.Kind, base *kindMapping, others []map[string]int, records [][]byte) (*kindMapping, []finding) {
+func (x *extractor) infer(kind report.Kind, base *kindMapping, others []otherScale, records [][]byte) (*kindMapping, []finding) {
 	m := &kindMapping{About: aboutInferred}
 	in := &inference{kind: kind, taken: map[*column]string{}, bits: x.reader.vocabulary.Concepts, mapping: m, others: others, dates: map[*column]dateColumn{}}
 	in.columns = newColumns(x, base, records)
@@ -245,6 +247,17 @@ func (in *inference) country() {
 			}
 		}
 		share := float64(told) / float64(c.of.n)
+		if share < 0.7 && !c.isPlain() { // countries among the names of other places
+			with := 0
+			for _, codes := range stated {
+				if codes != nil {
+					with++
+				}
+			}
+			if 10*with > 8*c.records {
+				share = 0.7
+			}
+		}
 		if share < 0.7 {
 			continue
 		}
@@ -456,7 +469,7 @@ func (in *inference) located() (found []located) {
 		if share < 0.6 || in.records >= 10 && share-float64(elsewhere)/float64(known) < 0.3 {
 			return
 		}
-		found = append(found, located{c, from, share, all, c.isPlain()})
+		found = append(found, located{c, from, share, all, c.isPlain() && !c.isOfSeveral()})
 	}
 	pairs, single := in.positions()
 	for _, p := range pairs {
@@ -671,37 +684,31 @@ func (in *inference) names() {
 	var from []source
 	for _, c := range in.scalars {
 		field := in.taken[c]
-		if in.isOfPlace(c) || field != "" && field != "title" || c.of.letters < 0.9 || c.of.length > 120 || in.isForeign(c) {
+		if in.isOfPlace(c) || field != "" && field != "title" || c.of.letters < 0.9 || c.of.length > 120 || in.isForeign(c) || c.isSlug() {
 			continue
 		}
-		split := ""
-		names, own, known := 0, 0, 0
+		names, all, known := 0, 0, 0
+		split := in.separators(c)
 		for _, v := range c.cells {
 			city := in.cities[v.record]
 			if city == nil {
 				continue
 			}
 			known++
-			parts := strings.FieldsFunc(v.text, func(r rune) bool { return strings.ContainsRune("|;,/", r) })
-			if len(parts) > 1 {
-				split = "|;,/"
-			}
-			for _, part := range parts {
+			named := false
+			for part := range strings.FieldsFuncSeq(v.text, func(r rune) bool { return strings.ContainsRune(split, r) }) {
+				all++
 				if slices.Contains(in.citiesCalled(strings.TrimSpace(part)), city) {
-					names++
-					break
+					named = true
 				}
 			}
-			if len(parts) == 1 && slices.Contains(in.citiesCalled(v.text), city) {
-				own++
+			if named {
+				names++
 			}
 		}
 		share := float64(names) / float64(max(1, known))
-		if share < 0.3 || known < 3 && in.records > 5 || share < 0.7 && !in.has(c, "alias other name") {
+		if share < 0.3 || known < 3 && in.records > 5 || (share < 0.7 || 3*names < all) && !in.has(c, "alias other") {
 			continue
-		}
-		if split != "" && own*10 > 7*known {
-			split = ""
 		}
 		from = append(from, source{at: c.pattern(), split: split})
 		if field == "" {
@@ -711,6 +718,46 @@ func (in *inference) names() {
 	if from != nil {
 		in.mapping.Fields.Names = from
 	}
+}
+
+// separators returns the signs between the names in a column: those where a part is a name of the city, and
+// the whole is none, in most values that have the sign.
+func (in *inference) separators(c *column) (signs string) {
+	for _, sign := range "|;,/" {
+		with, parts := 0, 0
+		for _, v := range c.cells {
+			city := in.cities[v.record]
+			if city == nil || !strings.ContainsRune(v.text, sign) {
+				continue
+			}
+			with++
+			for part := range strings.SplitSeq(v.text, string(sign)) {
+				if slices.Contains(in.citiesCalled(strings.TrimSpace(part)), city) && !slices.Contains(in.citiesCalled(v.text), city) {
+					parts++
+					break
+				}
+			}
+		}
+		if 2*parts > with {
+			signs += string(sign)
+		}
+	}
+	return signs
+}
+
+// isSlug reports whether the values of a column are written for addresses: in small letters without spaces,
+// some with hyphens.
+func (c *column) isSlug() bool {
+	slugs, joined := 0, 0
+	for _, v := range c.cells {
+		if isASCII(v.text) && strings.ToLower(v.text) == v.text && !strings.ContainsRune(v.text, ' ') {
+			slugs++
+		}
+		if strings.ContainsAny(v.text, "-_/") {
+			joined++
+		}
+	}
+	return 10*slugs > 8*len(c.cells) && joined > 0
 }
 
 func (in *inference) airports() {
@@ -769,17 +816,19 @@ func (in *inference) times() {
 	var dates []*column
 	orders := map[dateOrder]int{}
 	for _, c := range in.scalars {
-		if !c.isPlain() || in.taken[c] != "" || c.of.length < 6 || c.of.length > 45 {
+		if !c.isPlain() || in.taken[c] != "" || c.of.length > 45 {
 			continue
 		}
 		order := orderOf(c)
-		n := 0
+		n, none := 0, 0
 		for _, v := range c.cells {
 			if _, ok := dateOf(v.text, max(order, untold)); ok || order == untold && in.isNumeric(v.text) {
 				n++
+			} else if isNoDate(v.text) {
+				none++
 			}
 		}
-		if 10*n < 8*c.of.n {
+		if n < 3 && none > 0 || 10*n < 8*(c.of.n-none) {
 			continue
 		}
 		orders[order]++
@@ -867,31 +916,92 @@ func (in *inference) times() {
 			break
 		}
 	}
-	free = slices.DeleteFunc(free, func(c *column) bool { return in.taken[c] != "" || in.share(c) < 0.7 })
+	free = slices.DeleteFunc(free, func(c *column) bool { return in.taken[c] != "" })
 	if published != nil && updated == nil {
-		for _, c := range dates {
-			if in.taken[c] == "" && !in.isForeign(c) && in.share(c) > 0.3 && in.before(published, c) && !in.isAhead(c, published) {
+		for _, c := range free {
+			if in.share(c) > 0.3 && in.before(published, c) && !in.isAhead(c, published) {
 				put("updated_at", c, "after the publication, and never in the future", &f.UpdatedAt)
+				updated = c
 				break
 			}
 		}
 	}
-	switch {
-	case published == nil && updated != nil:
+	if published == nil && updated != nil {
 		for _, c := range free {
-			if in.before(c, updated) {
+			if in.share(c) > 0.7 && in.before(c, updated) {
 				put("published_at", c, "before the update", &f.PublishedAt)
+				published = c
 				break
 			}
 		}
-	case published == nil && len(free) == 2 && in.before(free[0], free[1]):
-		put("published_at", free[0], "the earlier of two dates", &f.PublishedAt)
-		put("updated_at", free[1], "the later of two dates", &f.UpdatedAt)
-	case published == nil && len(free) == 2 && in.before(free[1], free[0]):
-		put("published_at", free[1], "the earlier of two dates", &f.PublishedAt)
-		put("updated_at", free[0], "the later of two dates", &f.UpdatedAt)
+	}
+	if published == nil && updated == nil {
+		if a, b := in.period(free, 0.7, true); a != nil {
+			put("published_at", a, "the earlier of two dates", &f.PublishedAt)
+			put("updated_at", b, "the later of two dates", &f.UpdatedAt)
+			published = a
+		}
+	}
+	if starts == nil && ends == nil && in.kind != report.Cities && published != nil {
+		if a, b := in.period(free, 0, false); a != nil {
+			put("starts_at", a, "before the end of a period", &f.StartsAt)
+			put("ends_at", b, "after its start", &f.EndsAt)
+		}
 	}
 }
+
+// period returns two columns of dates in one object of which the first are hardly ever after the second; of
+// several those that have times of day, or those that have not.
+func (in *inference) period(free []*column, share float64, timed bool) (start, end *column) {
+	best := -1.0
+	for _, a := range free {
+		for _, b := range free {
+			if a == b || in.taken[a] != "" || in.taken[b] != "" || a.parent != b.parent || in.share(a) < share || !in.before(a, b) || in.isDue(b, free) {
+				continue
+			}
+			score := in.share(a) + 0.5*in.share(b)
+			if in.hasTimes(a) == timed {
+				score++
+			}
+			if in.hasTimes(b) == timed {
+				score++
+			}
+			if score > best {
+				start, end, best = a, b, score
+			}
+		}
+	}
+	return start, end
+}
+
+// isDue reports whether the dates of a column are those of what is planned: after two others of its object in
+// nearly all records, and mostly after the newest of them.
+func (in *inference) isDue(c *column, free []*column) bool {
+	n := 0
+	for _, of := range free {
+		if of != c && of.parent == c.parent && in.share(of) > 0.5 && in.before(of, c) {
+			if !in.isAhead(c, of) {
+				return false
+			}
+			n++
+		}
+	}
+	return n >= 2 && in.kind == report.Cities
+}
+
+// hasTimes reports whether most dates of a column have a time of day.
+func (in *inference) hasTimes(c *column) bool {
+	n := 0
+	for _, t := range in.dates[c].times {
+		if !t.Truncate(24 * time.Hour).Equal(t) {
+			n++
+		}
+	}
+	return 2*n > len(in.dates[c].times)
+}
+
+// isNoDate reports whether a value stands for no date, in a column of dates: it has no number but zero.
+func isNoDate(s string) bool { return !strings.ContainsAny(s, "123456789") }
 
 // isAhead reports whether some dates of a column are after the newest of another one: those of the next
 // review are.
@@ -948,14 +1058,14 @@ func (in *inference) level() {
 	}
 	var found []candidate
 	for _, c := range in.scalars {
-		if !c.isPlain() || in.taken[c] != "" || c.of.distinct > 12 || c.of.length > 60 || in.isForeign(c) || in.share(c) < 0.1 {
+		if !c.isPlain() || in.taken[c] != "" || c.of.distinct > 12 || c.of.length > 60 || in.share(c) < 0.1 {
 			continue
 		}
 		if in.threatOf(c) >= 0 || in.isOneOfRatings(c) {
 			continue
 		}
 		scale, ok := in.scaleOf(c, false)
-		if !ok {
+		if !ok || in.isForeign(c) && (!scale.worded || c.of.distinct < 3) {
 			continue
 		}
 		own := c.of.named
@@ -988,6 +1098,9 @@ func (in *inference) level() {
 		}
 		if own&in.bits("category score") != 0 {
 			score -= 0.3
+		}
+		if in.isForeign(c) { // as in Alert status, but the level before is one of these as well
+			score -= 0.4
 		}
 		score += 0.5*in.share(c) - 0.1*float64(c.of.unknown) - 0.03*float64(c.depth())
 		found = append(found, candidate{c, scale, score})
@@ -1092,6 +1205,12 @@ func (in *inference) follows(a, b *column) bool {
 	return n > 0 && 20*bad <= n
 }
 
+// otherScale is what the values of a level mean in another kind, and where that has them.
+type otherScale struct {
+	levels map[string]int
+	at     jsontext.Pointer
+}
+
 // levelScale says what level each value of a column means.
 type levelScale struct {
 	levels map[string]int // by folded value
@@ -1123,9 +1242,9 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 	labels := slices.Sorted(maps.Keys(seen))
 	if ranks, ok := severities(labels); ok {
 		scale := levelScale{ranks, true}
-		for _, other := range append(slices.Clip(in.others), in.mapping.RiskLevels) { // of which only some levels were seen
-			if len(other) > len(scale.levels) && within(scale.levels, other) {
-				scale.levels = other
+		for _, other := range append(slices.Clip(in.others), otherScale{levels: in.mapping.RiskLevels}) { // of which only some levels were seen
+			if len(other.levels) > len(scale.levels) && within(scale.levels, other.levels) {
+				scale.levels = other.levels
 			}
 		}
 		return scale, true
@@ -1134,6 +1253,9 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 		if ranks, ok := severities(known); ok {
 			return levelScale{ranks, true}, true
 		}
+	}
+	if scale, ok := in.grades(c, labels); ok {
+		return scale, true
 	}
 	numbers := map[string]int{}
 	low, high := math.MaxInt, 0
@@ -1165,6 +1287,11 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 		}
 	}
 	low = min(low, 1)
+	for _, other := range in.others { // numbers of the same place
+		if end := strings.LastIndexByte(string(c.pointer()), '/'); within(seen, other.levels) && strings.HasSuffix(string(other.at), string(c.pointer()[max(0, end):])) {
+			return levelScale{levels: other.levels}, true
+		}
+	}
 	scale := levelScale{levels: map[string]int{}}
 	for i := low; i <= high; i++ {
 		level, ok := riskScale{low: low, high: high}.level(float64(i))
@@ -1179,6 +1306,79 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 		return levelScale{}, false
 	}
 	return scale, true
+}
+
+// grades returns the scale of letters, such as A to E: A is the lowest risk, unless the ratings of threats in
+// the same records fall from it on.
+func (in *inference) grades(c *column, labels []string) (levelScale, bool) {
+	const last = 'g'
+	if len(labels) < 3 || c.of.named&in.bits("level rating risk score severity") == 0 && c.of.means&in.bits("level rating risk severity") == 0 {
+		return levelScale{}, false
+	}
+	high := 0
+	for _, label := range labels {
+		if len(label) != 1 || label[0] < 'a' || label[0] > last {
+			return levelScale{}, false
+		}
+		high = max(high, int(label[0]-'a'))
+	}
+	scale := levelScale{levels: map[string]int{}, worded: true}
+	for _, other := range in.others {
+		if n := len(other.levels); other.levels["a"] > 0 && other.levels[string(rune('a'+n-1))] > 0 {
+			high = max(high, n-1)
+		}
+	}
+	high = max(high, 3)
+	falls := in.falls(c)
+	for i := range high + 1 {
+		of := i
+		if falls {
+			of = high - i
+		}
+		scale.levels[string(rune('a'+i))], _ = riskScale{low: 0, high: high}.level(float64(of))
+	}
+	return scale, true
+}
+
+// falls reports whether the ratings of threats are lower in records in which a column has a later letter.
+func (in *inference) falls(c *column) bool {
+	rated, n := make([]int, in.records), make([]int, in.records)
+	for _, of := range in.scalars {
+		if of == c || of.of.distinct > 12 || in.threatOf(of) < 0 {
+			continue
+		}
+		ranks, ok := severities(slices.Sorted(maps.Keys(labelsOf(of))))
+		for _, v := range of.cells {
+			if level, err := strconv.Atoi(v.text); err == nil && level <= 10 {
+				rated[v.record], n[v.record] = rated[v.record]+level, n[v.record]+1
+			} else if level := ranks[vocabulary.Fold(v.text)]; ok && level > 0 {
+				rated[v.record], n[v.record] = rated[v.record]+level, n[v.record]+1
+			}
+		}
+	}
+	up, down := 0, 0
+	for _, a := range c.cells {
+		for _, b := range c.cells {
+			if n[a.record] == 0 || n[b.record] == 0 || vocabulary.Fold(a.text) >= vocabulary.Fold(b.text) {
+				continue
+			}
+			switch x, y := rated[a.record]*n[b.record], rated[b.record]*n[a.record]; {
+			case x < y:
+				up++
+			case x > y:
+				down++
+			}
+		}
+	}
+	return down > 2*up
+}
+
+func labelsOf(c *column) map[string]bool {
+	all := map[string]bool{}
+	for _, v := range c.cells {
+		all[vocabulary.Fold(v.text)] = true
+	}
+	return all
 }
 
 // mostly returns the labels of the scale that has most of them, if they are at least three and nearly all
@@ -1228,10 +1428,20 @@ func numberIn(label string) (n, of int, ok bool) {
 
 // threatOf returns the threat that a column is called after, or -1.
 func (in *inference) threatOf(c *column) int {
+	threat, _ := in.threatAt(c)
+	return threat
+}
+
+// threatAt returns the threat that a column is called after, or -1, and which of the columns that it is in
+// says so.
+func (in *inference) threatAt(c *column) (int, *column) {
 	for of := c; of != nil && of.parent != nil; of = of.parent {
 		name := of.name
-		if name == "*" {
+		if name == "*" || strings.HasPrefix(name, "{") {
 			continue
+		}
+		if of.called != "" {
+			name = of.called
 		}
 		if strings.HasPrefix(name, "[") {
 			_, name, _ = strings.Cut(strings.TrimSuffix(name, "]"), "=")
@@ -1244,13 +1454,13 @@ func (in *inference) threatOf(c *column) int {
 			}
 		}
 		if threat, ok := in.x.threatWords.named([]byte(strings.Join(words, " "))); ok {
-			return threat
+			return threat, of
 		}
 		if own, _ := in.nameOf(of); own != 0 && own&^in.bits("risk level rating score severity threat category label name id") != 0 {
-			return -1
+			return -1, nil
 		}
 	}
-	return -1
+	return -1, nil
 }
 
 // sharedWords returns the words that the names of at least three members of an object begin with: they say
@@ -1292,19 +1502,14 @@ func (in *inference) ratings(lists []*column) (rated []ratedColumn) {
 		parent *column
 		rest   string
 	}
-	families := map[key][]*column{}
+	families, best, scales := map[key][]*column{}, map[*column]key{}, map[key]levelScale{}
 	var order []key
 	for _, c := range in.scalars {
-		if in.taken[c] != "" || c.of.distinct > 12 || c.of.length > 40 || !c.isPlain() || in.threatOf(c) < 0 {
+		threat, at := in.threatAt(c)
+		if in.taken[c] != "" || c.of.distinct > 12 || c.of.length > 40 || !c.isPlain() || threat < 0 {
 			continue
 		}
-		k := key{parent: c.parent}
-		for of := c; of.parent != nil; of = of.parent { // an entry of a list stands beside the other entries
-			if strings.HasPrefix(of.name, "[") {
-				k = key{of.parent, string(c.within(of))}
-				break
-			}
-		}
+		k := key{at.parent, string(c.within(at))}
 		if slices.Contains(lists, k.parent) {
 			continue
 		}
@@ -1323,6 +1528,16 @@ func (in *inference) ratings(lists []*column) (rated []ratedColumn) {
 		if !ok || !scale.worded && len(families[k]) < 3 {
 			continue
 		}
+		if of, again := best[k.parent]; !again || scale.worded && !scales[of].worded {
+			best[k.parent] = k
+		}
+		scales[k] = scale
+	}
+	for _, k := range order {
+		scale := scales[k]
+		if best[k.parent] != k || scale.levels == nil { // of two ratings, one counts
+			continue
+		}
 		for _, c := range families[k] {
 			threat := in.x.threatWords.names[in.threatOf(c)]
 			rated = append(rated, ratedColumn{At: c.pattern(), Threat: threat, Levels: scale.levels})
@@ -1335,7 +1550,7 @@ func (in *inference) ratings(lists []*column) (rated []ratedColumn) {
 // threatLabels finds columns whose values name threats, and the lists that rate them as well.
 func (in *inference) threatLabels() (rated []ratedColumn, lists []*column) {
 	for _, c := range in.scalars {
-		if in.taken[c] != "" || c.of.length > 60 || c.of.numbers > 0 {
+		if in.taken[c] != "" || c.of.length > 60 || c.of.numbers > 0 || c.isSlug() && 2*c.of.distinct > c.of.n {
 			continue
 		}
 		threats, known, all := map[int]bool{}, 0, 0
@@ -1428,7 +1643,7 @@ func (in *inference) placesOf(all []located) {
 				continue
 			}
 			own := c.of.named
-			score := float64(c.of.distinct) / float64(c.of.n)
+			score := float64(c.of.distinct)/float64(c.of.n) + float64(c.of.n)/float64(max(1, list.objects))
 			if own&in.bits("name title label") != 0 {
 				score++
 			}

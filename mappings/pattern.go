@@ -9,11 +9,15 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/mappings/plaintext"
 )
 
 // pattern says where in a record a value is: a JSON pointer (RFC 6901) in which `*` stands
-// for every element of an array, `{*}` for every member of an object, and [label=Country] for the elements
-// of an array whose member label is Country. Member names match regardless of case, `_` and `-`, so
+// for every element of an array, `{*}` for every member of an object, `{name}` for the name of a member,
+// [label=Country] for the elements of an array whose member label is Country, and {/levels} for what has
+// the value for its name in an object, or for its id in a list, elsewhere in the record. What is no array
+// counts as one of itself. Member names match regardless of case, `_` and `-`, so
 // /risk_level finds riskLevel too. The empty pattern is the record itself.
 type pattern struct {
 	text  jsontext.Pointer
@@ -39,12 +43,16 @@ type step struct {
 	all   bool   // `{*}`: every member of an object whose names are data
 	index int    // of an element if the name is a number; else -1
 	label string // with name: the elements whose member name has this text
+	key   bool   // `{name}`: the name of the member itself
+	table []step // `{/levels}`: the member of an object elsewhere that has the value for a name
 }
 
 var errPattern = errors.New(`a pointer is "" or starts with "/"; "~" is written ~0 and "/" in a name ~1`)
 
-// members stands for every member of an object.
-const members = "{*}"
+const (
+	members    = "{*}"    // stands for every member of an object
+	memberName = "{name}" // stands for the name of a member
+)
 
 func parsePattern(text jsontext.Pointer) (pattern, error) {
 	if !text.IsValid() {
@@ -58,6 +66,18 @@ func parsePattern(text jsontext.Pointer) (pattern, error) {
 		}
 		if name == members {
 			p.steps = append(p.steps, step{all: true, index: -1})
+			continue
+		}
+		if name == memberName {
+			p.steps = append(p.steps, step{key: true, index: -1})
+			continue
+		}
+		if table, ok := strings.CutPrefix(name, "{/"); ok && strings.HasSuffix(name, "}") {
+			of, err := parsePattern(jsontext.Pointer("/" + strings.TrimSuffix(table, "}")))
+			if err != nil {
+				return pattern{}, err
+			}
+			p.steps = append(p.steps, step{table: of.steps, index: -1})
 			continue
 		}
 		if inside, ok := strings.CutPrefix(name, "["); ok && strings.HasSuffix(name, "]") {
@@ -160,13 +180,37 @@ func (t *tree) find(dst []uint32, from uint32, steps []step) []uint32 {
 		}
 		return t.find(dst, at, steps[1:])
 	}
+	if steps[0].key {
+		if at := t.nameNode(from); at != none {
+			dst = t.find(dst, at, steps[1:])
+		}
+		return dst
+	}
+	if steps[0].table != nil {
+		return t.lookUp(dst, from, steps)
+	}
+	if t.inner != nil && parent.kind == '{' && !steps[0].all && t.member(from, steps[0].name) == none {
+		if at := t.inner(from); at != from {
+			return t.find(dst, at, steps)
+		}
+	}
 	if steps[0].label != "" {
-		for at := parent.first; at != none && parent.kind == '['; at = t.nodes[at].next {
-			if of := t.member(at, steps[0].name); of != none && t.nodes[of].kind == '"' && string(bytes.TrimSpace(t.text(of))) == steps[0].label {
+		first, next := parent.first, true
+		if parent.kind != '[' { // a list of one that is written without brackets
+			first, next = from, false
+		}
+		for at := first; at != none || !next; at = t.nodes[at].next {
+			if of := t.member(at, steps[0].name); of != none && t.nodes[of].kind == '"' && t.isLabelled(of, steps[0].label) {
 				dst = t.find(dst, at, steps[1:])
+			}
+			if !next {
+				break
 			}
 		}
 		return dst
+	}
+	if steps[0].every && parent.kind != '[' { // the same
+		return t.find(dst, from, steps[1:])
 	}
 	if steps[0].every != (parent.kind == '[') || parent.kind != '[' && parent.kind != '{' {
 		return dst
@@ -174,6 +218,38 @@ func (t *tree) find(dst []uint32, from uint32, steps []step) []uint32 {
 	for at := parent.first; at != none; at = t.nodes[at].next {
 		if steps[0].every || steps[0].all || string(t.named(at)) == steps[0].name {
 			dst = t.find(dst, at, steps[1:])
+		}
+	}
+	return dst
+}
+
+// isLabelled reports whether a text reads like a label, which has no markup.
+func (t *tree) isLabelled(at uint32, label string) bool {
+	text := bytes.TrimSpace(t.text(at))
+	if bytes.ContainsAny(text, "<&") {
+		text = bytes.TrimSpace(plaintext.AppendLine(nil, text))
+	}
+	return string(text) == label
+}
+
+// lookUp appends what is found from the members of tables, or the elements of lists, that a value names.
+func (t *tree) lookUp(dst []uint32, from uint32, steps []step) []uint32 {
+	value := t.scalarText(from)
+	if value == "" {
+		return dst
+	}
+	folded := string(appendFolded(nil, []byte(value)))
+	for _, table := range t.find(nil, 0, steps[0].table) {
+		if t.nodes[table].kind == '{' {
+			if at := t.member(table, folded); at != none {
+				dst = t.find(dst, at, steps[1:])
+			}
+			continue
+		}
+		for at := t.nodes[table].first; at != none; at = t.nodes[at].next {
+			if of := t.member(at, "id"); of != none && t.scalarText(of) == value {
+				dst = t.find(dst, at, steps[1:])
+			}
 		}
 	}
 	return dst

@@ -162,6 +162,9 @@ func (x *extractor) part(place uint32, name string, from []pattern, convert func
 	for i := range from {
 		x.inner = x.tree.find(x.inner[:0], place, from[i].steps)
 		for _, at := range x.inner {
+			if x.tree.inner != nil && name == "places.name" {
+				at = x.unwrapped(at)
+			}
 			start := len(x.dst)
 			x.member(strings.TrimPrefix(name, "places."))
 			value := len(x.dst)

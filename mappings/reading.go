@@ -299,11 +299,11 @@ func (s *Set) infer(kind report.Kind, stated *kindMapping, records [][]byte) (*k
 		x.release()
 		s.extractors.Put(x)
 	}()
-	var others []map[string]int
+	var others []otherScale
 	for _, kindOf := range report.Kinds() {
 		for _, of := range s.shapes(kindOf).all {
-			if levels := of.used.levelOf; kindOf != kind && levels != nil {
-				others = append(others, levels)
+			if m := of.used; kindOf != kind && m.levelOf != nil && len(m.Fields.RiskLevel) > 0 {
+				others = append(others, otherScale{m.levelOf, m.Fields.RiskLevel[0].text})
 			}
 		}
 	}

@@ -130,7 +130,7 @@ func (x *extractor) open(s *shapes) {
 		}
 	}
 	if x.mapping.Inferred != nil {
-		x.tree.enrich()
+		x.enrich()
 	}
 }
 

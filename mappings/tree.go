@@ -35,6 +35,8 @@ type node struct {
 	element         bool // of an array
 	used            bool // its value went to a field and is not text
 	added           bool // by enrich; it shows another node
+	isName          bool // it shows the name of its parent
+	shown           bool // where it is referred to
 }
 
 // tree is a record, parsed once. Its memory is reused for the next record.
@@ -45,6 +47,7 @@ type tree struct {
 	unquoted  []byte // strings that had escapes, one after the other
 	truncated bool   // there were more than maxNodes values
 	frames    []frame
+	inner     func(at uint32) uint32 // what patterns go on from at an object with one value by language; nil unless enriched
 	input     bytes.Buffer
 	decoder   jsontext.Decoder
 }
@@ -63,7 +66,7 @@ func (t *tree) parse(body []byte) error {
 		return fmt.Errorf("it is %d bytes long, more than %d", len(body), uint32(math.MaxUint32))
 	}
 	t.body, t.nodes, t.names, t.unquoted = body, t.nodes[:0], t.names[:0], t.unquoted[:0]
-	t.truncated, t.frames = false, t.frames[:0]
+	t.truncated, t.frames, t.inner = false, t.frames[:0], nil
 	t.input = *bytes.NewBuffer(body)
 	if !utf8.Valid(body) {
 		return errors.New("it is not valid UTF-8")
@@ -218,7 +221,7 @@ func (t *tree) member(of uint32, name string) uint32 {
 // release drops what refers to the record and memory that was unusually large.
 func (t *tree) release() {
 	const keep = 1 << 20
-	t.body, t.input = nil, bytes.Buffer{}
+	t.body, t.input, t.inner = nil, bytes.Buffer{}, nil
 	t.decoder.Reset(&t.input)
 	if cap(t.nodes) > keep/32 {
 		t.nodes = nil

@@ -40,37 +40,40 @@ func (cs *columns) look(c *column) *values {
 	}
 	seen := map[string]bool{}
 	v.n = len(c.cells)
-	one := 1 / float64(v.n)
+	var length, letters, spaced, markup, prose, numbers, whole, degrees, codes int // counts, since sums of shares depend on their order
 	for _, of := range c.cells {
 		s := of.text
 		seen[s] = true
 		size := utf8.RuneCountInString(s)
-		v.length += one * float64(size)
+		length += size
 		if strings.ContainsFunc(s, unicode.IsLetter) {
-			v.letters += one
+			letters++
 		}
 		if strings.ContainsRune(s, ' ') || !isASCII(s) && size > 0 {
-			v.spaced += one
+			spaced++
 		}
 		if strings.Contains(s, "://") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "www.") || strings.Contains(s, "@") && !strings.ContainsRune(s, ' ') {
-			v.markup += one
+			markup++
 		}
 		if size > 60 && strings.ContainsAny(s, ".!?。") {
-			v.prose += one
+			prose++
 		}
 		if n, err := strconv.ParseFloat(s, 64); err == nil {
-			v.numbers += one
+			numbers++
 			if n == math.Trunc(n) {
-				v.whole += one
+				whole++
 			}
 		}
 		if _, ok := degreesOf(s); ok {
-			v.degrees += one
+			degrees++
 		}
 		if len(s) == 3 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
-			v.codes += one
+			codes++
 		}
 	}
+	share := func(n int) float64 { return float64(n) / float64(v.n) }
+	v.length, v.letters, v.spaced, v.markup, v.prose = share(length), share(letters), share(spaced), share(markup), share(prose)
+	v.numbers, v.whole, v.degrees, v.codes = share(numbers), share(whole), share(degrees), share(codes)
 	v.distinct = len(seen)
 	v.named, v.unknown = cs.nameOf(c)
 	v.means = v.named
@@ -97,13 +100,16 @@ func isASCII(s string) bool {
 // words are not known. A compound such as Meldestufe is one of them, and means what its end does. A
 // list, and what only wraps a value, is called as what it is in.
 func (cs *columns) nameOf(c *column) (all vocabulary.Concepts, unknown int) {
-	for c != nil && (c.name == "*" || c.name == members || c.name == "") {
+	for c != nil && (c.name == "*" || strings.HasPrefix(c.name, "{") || c.name == "") {
 		c = c.parent
 	}
 	if c == nil {
 		return 0, 0
 	}
 	name := c.name
+	if c.called != "" {
+		name = c.called
+	}
 	if strings.HasPrefix(name, "[") {
 		_, name, _ = strings.Cut(strings.TrimSuffix(name, "]"), "=")
 	}
@@ -209,21 +215,8 @@ func dateOf(s string, order dateOrder) (time.Time, bool) {
 			return t, true
 		}
 	}
-	date, rest, _ := strings.Cut(strings.ReplaceAll(s, "T", " "), " ")
-	day, month := numbersOf(strings.ReplaceAll(date, ".", "/"))
-	t := day
-	if order == monthFirst {
-		t = month
-	}
-	if t.IsZero() {
-		return t, false
-	}
-	for _, layout := range []string{"15:04", "15:04:05", "3:04 PM", "3:04PM"} {
-		if clock, err := time.Parse(layout, strings.TrimSpace(rest)); err == nil {
-			return t.Add(time.Duration(clock.Hour())*time.Hour + time.Duration(clock.Minute())*time.Minute + time.Duration(clock.Second())*time.Second), true
-		}
-	}
-	return t, rest == ""
+	t, _, ok := writtenDate(s, order)
+	return t, ok
 }
 
 // orderOf returns the order of day and month in a column of dates, or untold.
@@ -266,6 +259,9 @@ func degreesOf(s string) (float64, bool) {
 		s = strings.TrimRight(s[:len(s)-size], " °º")
 	}
 	s = strings.TrimRight(s, " °º")
+	if n, ok := sexagesimal(s); ok {
+		return sign * n, math.Abs(n) <= 180
+	}
 	if strings.Count(s, ",") == 1 && !strings.Contains(s, ".") {
 		s = strings.Replace(s, ",", ".", 1)
 	}
@@ -273,10 +269,34 @@ func degreesOf(s string) (float64, bool) {
 	return sign * n, err == nil && math.Abs(n) <= 180
 }
 
+// sexagesimal reads degrees with minutes and perhaps seconds, such as 50°06'37".
+func sexagesimal(s string) (degrees float64, ok bool) {
+	if !strings.ContainsAny(s, "°º'′") {
+		return 0, false
+	}
+	parts := strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune("°º'′’\"″” ", c) })
+	if len(parts) < 2 || len(parts) > 3 {
+		return 0, false
+	}
+	unit := 1.0
+	for i, part := range parts {
+		n, err := strconv.ParseFloat(part, 64)
+		if err != nil || i > 0 && (n < 0 || n >= 60) {
+			return 0, false
+		}
+		if degrees < 0 {
+			n = -n
+		}
+		degrees += n / unit
+		unit *= 60
+	}
+	return degrees, true
+}
+
 // twoIn returns the two numbers of degrees that a text has.
 func twoIn(s string) (first, second float64, ok bool) {
 	const longest = 60
-	if len(s) > longest || !strings.ContainsAny(s, ".,") {
+	if len(s) > longest || !strings.ContainsAny(s, ".,°º'") {
 		return 0, 0, false
 	}
 	if lon, lat, ok := wellKnownText([]byte(s)); ok {

@@ -29,11 +29,13 @@ type relatedList struct {
 	whole   bool // it is kept as it is, if anything of it is referred to
 	like    bool // as the records; such a list is related only if they refer to all of it
 	kept    bool
+	keyed   bool // a table
 }
 
 // related is an object that records refer to.
 type related struct {
 	raw      []byte
+	key      string // in a table
 	kind     string // what it is, where it says so: two kinds may use the same ids
 	list, at int
 }
@@ -99,13 +101,13 @@ func (o opener) add(a *around, records []byte, m jsonscan.Member) {
 	case '[':
 		o.addList(a, records, []string{m.Name}, m.Value)
 	case '{':
-		o.addTable(a, []string{m.Name}, m.Value)
+		o.addTable(a, records, []string{m.Name}, m.Value)
 		for _, in := range jsonscan.Members(m.Value) {
 			switch path := []string{m.Name, in.Name}; jsonscan.FirstByte(in.Value) {
 			case '[':
 				o.addList(a, records, path, in.Value)
 			case '{':
-				o.addTable(a, path, in.Value)
+				o.addTable(a, records, path, in.Value)
 			}
 		}
 	}
@@ -123,25 +125,33 @@ func (o opener) addList(a *around, records []byte, path []string, list []byte) {
 		if id == "" || n == maxRecords {
 			return
 		}
-		named[id] = append(named[id], &related{element, kind, len(a.lists), n})
+		named[id] = append(named[id], &related{raw: element, kind: kind, list: len(a.lists), at: n})
 		typed = typed || kind != ""
 		n++
 	}
 	a.note(named, relatedList{path: path, raw: list, objects: n, whole: !typed && len(list) <= maxTable, like: like})
 }
 
-// addTable notes an object whose members are labels of values of the records, by the value.
-func (o opener) addTable(a *around, path []string, table []byte) {
+// addTable notes an object whose members are what the values of the records mean, by the value: labels, or
+// objects unlike the records.
+func (o opener) addTable(a *around, records []byte, path []string, table []byte) {
 	members := jsonscan.Members(table)
-	noLabel := func(m jsonscan.Member) bool { return jsonscan.FirstByte(m.Value) != '"' }
-	if len(table) > maxTable || len(members) < 2 || slices.ContainsFunc(members, noLabel) {
+	labels := !slices.ContainsFunc(members, func(m jsonscan.Member) bool { return jsonscan.FirstByte(m.Value) != '"' })
+	whole := len(table) <= maxTable
+	if labels && !whole || len(members) == 0 || labels && len(members) < 2 {
 		return
+	}
+	if !labels {
+		objects := keyedIn(table, "")
+		if objects == nil || o.isLike(records, objects[0].object) || slices.ContainsFunc(path, o.words.isOfTime) {
+			return
+		}
 	}
 	named := map[string][]*related{}
 	for i, m := range members {
-		named[m.Name] = []*related{{list: len(a.lists), at: i}}
+		named[m.Name] = []*related{{raw: m.Value, key: m.Name, list: len(a.lists), at: i}}
 	}
-	a.note(named, relatedList{path: path, raw: table, objects: len(members), whole: true})
+	a.note(named, relatedList{path: path, raw: table, objects: len(members), whole: whole, keyed: true})
 }
 
 func (a *around) note(named map[string][]*related, l relatedList) {
@@ -296,10 +306,18 @@ func (a *around) with(raw []byte) []byte {
 		if l.whole {
 			out = append(out, l.raw...)
 		} else {
-			for j, r := range used[i:n] {
-				out = append(append(out, "[,"[min(j, 1)]), r.raw...)
+			brackets := "[]"
+			if l.keyed {
+				brackets = "{}"
 			}
-			out = append(out, ']')
+			for j, r := range used[i:n] {
+				out = append(out, [2]byte{brackets[0], ','}[min(j, 1)])
+				if l.keyed {
+					out = appendName(out, r.key)
+				}
+				out = append(out, r.raw...)
+			}
+			out = append(out, brackets[1])
 		}
 		i = n
 	}

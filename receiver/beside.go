@@ -38,6 +38,41 @@ func (o opener) isMessage(object []jsonscan.Member) bool {
 	})
 }
 
+// tellsEvent reports whether an object is a message by what stands beside the member that it carries: the
+// name of an event; or by that member, which has what was before, and is now.
+func (o opener) tellsEvent(object []jsonscan.Member, carried jsonscan.Member) bool {
+	if _, ok := newState(jsonscan.Members(carried.Value)); ok {
+		return true
+	}
+	return slices.ContainsFunc(object, func(m jsonscan.Member) bool {
+		text, ok := quotedText(m.Value)
+		return ok && o.words.vocabulary.Read(m.Name).Concepts&o.words.event != 0 && len(vocabulary.Words(text)) > 1 && isMachineText(text)
+	})
+}
+
+// isOfMessage reports whether a member beside what a message carries is of the message, and not of the
+// report: its name means nothing that reports have, and it is short.
+func (o opener) isOfMessage(m jsonscan.Member) bool {
+	n := o.words.vocabulary.Read(m.Name)
+	if isNothing(m.Value) || isMeta(m.Name) {
+		return true
+	}
+	means := n.Concepts &^ (o.words.meta | o.words.event | o.words.id | o.words.number)
+	if means != 0 && !(means == o.words.name && n.Concepts&o.words.event != 0) {
+		return false
+	}
+	switch jsonscan.FirstByte(m.Value) {
+	case '[':
+		return false
+	case '{':
+		return !slices.ContainsFunc(jsonscan.Members(m.Value), func(in jsonscan.Member) bool {
+			c := jsonscan.FirstByte(in.Value)
+			return c == '{' || c == '[' || len(in.Value) > maxAside
+		})
+	}
+	return len(m.Value) <= maxAside
+}
+
 // firstBeside returns the name of the first member that is not something a sender says of a
 // delivery; empty if all are. Beside many records, a short text under an unknown name is.
 func (o opener) firstBeside(object []jsonscan.Member, many bool) string {
@@ -80,7 +115,7 @@ const maxAside = 100
 // isMachineText reports whether a text is written by a machine for one, as times, links, versions
 // and hashes are.
 func isMachineText(text string) bool {
-	return len(text) <= maxAside && strings.ContainsAny(text, "0123456789_:/=") && !strings.ContainsAny(text, " \n")
+	return len(text) <= maxAside && strings.ContainsAny(strings.TrimRight(text, "."), "0123456789_:/=.") && !strings.ContainsAny(text, " \n")
 }
 
 // isMeta reports whether a name says by itself that it is not content.
@@ -163,7 +198,7 @@ func (g *guesser) mayWrap(name string) bool {
 // isOfEvent reports whether a name is that of a message, or of what happened to a record.
 func (g *guesser) isOfEvent(n vocabulary.Name) bool {
 	return !n.Unknown && (n.Concepts&g.foreign != 0 && n.Concepts&^(g.meta|g.event|g.id|g.number) == 0 ||
-		n.Concepts&g.event != 0 && n.Concepts&^(g.event|g.meta) == 0)
+		n.Concepts&g.event != 0 && n.Concepts&^(g.event|g.meta|g.name) == 0)
 }
 
 // tellsChange reports whether a text tells what was done to a record of this kind: city.updated.

@@ -31,6 +31,7 @@ type record struct {
 	raw     []byte
 	members []jsonscan.Member // nil where it is no object, or an empty one
 	around  *around           // what of its envelope is kept with it; nil for most
+	made    bool              // raw is no part of the payload
 }
 
 func recordOf(raw []byte) record { return record{raw: raw, members: jsonscan.Members(raw)} }
@@ -48,6 +49,7 @@ const manyRecords = 10
 // the object is left closed.
 type envelope struct {
 	inner  []byte
+	made   bool // inner is a list that was made of an object
 	name   string
 	around *around
 	beside string
@@ -107,7 +109,7 @@ func (o opener) unwrap(raw []byte, depth int, listed bool, kept *around, yield f
 			next := false
 			clear(o.opened)
 			if jsonscan.FirstByte(element) == '[' || depth == 0 {
-				next = yield(record{element, jsonscan.Members(element), kept})
+				next = yield(record{raw: element, members: jsonscan.Members(element), around: kept})
 			} else {
 				next = o.unwrap(element, depth-1, true, kept, yield)
 			}
@@ -117,16 +119,32 @@ func (o opener) unwrap(raw []byte, depth int, listed bool, kept *around, yield f
 		}
 		return true
 	}
-	r := record{raw, jsonscan.Members(raw), kept}
+	r := record{raw: raw, members: jsonscan.Members(raw), around: kept}
 	if r.members != nil && depth > 0 && (!o.hasID(r) || o.isMessage(r.members)) {
+		if list := o.listOf("", raw); list != nil {
+			return o.unwrapList(list, kept, yield)
+		}
 		if e := o.open(r.members, depth, listed); e.inner != nil && e.beside == "" {
 			if e.around != nil {
 				e.around.outer, kept = kept, e.around
+			}
+			if e.made {
+				return o.unwrapList(e.inner, kept, yield)
 			}
 			return o.unwrap(e.inner, depth-1, listed, kept, yield)
 		}
 	}
 	return yield(r)
+}
+
+// unwrapList unwraps the elements of a list that was made of an object.
+func (o opener) unwrapList(list []byte, kept *around, yield func(record) bool) bool {
+	for element := range jsonscan.Elements(list) {
+		if !yield(record{raw: element, members: jsonscan.Members(element), around: kept, made: true}) {
+			return false
+		}
+	}
+	return true
 }
 
 func flatten(raw []byte, yield func(record) bool) bool {
@@ -166,7 +184,11 @@ func (o opener) find(object []jsonscan.Member, depth int, listed bool) envelope 
 		return envelope{}
 	}
 	var inside []jsonscan.Member
+	made := map[string]bool{}
 	for _, m := range object {
+		if list := o.listOf(m.Name, m.Value); list != nil {
+			m.Value, made[m.Name] = list, true
+		}
 		if o.mayHold(m, depth, listed) {
 			inside = append(inside, m)
 		}
@@ -187,6 +209,7 @@ func (o opener) find(object []jsonscan.Member, depth int, listed bool) envelope 
 	first := envelope{}
 	for _, m := range inside {
 		e := o.openAt(object, m, depth)
+		e.made = made[m.Name]
 		if e.inner != nil && e.beside == "" {
 			return e
 		}
@@ -225,6 +248,11 @@ func (o opener) openAt(object []jsonscan.Member, m jsonscan.Member, depth int) e
 	beside := without(object, func(other jsonscan.Member) bool {
 		return other.Name == m.Name || ofMessage && o.hasID(record{members: []jsonscan.Member{other}})
 	})
+	if carried := ofMessage || means && o.tellsEvent(object, m); carried && o.put {
+		if len(without(beside, o.isOfMessage)) == 0 && !o.saysMore(beside, m.Value) {
+			return envelope{inner: m.Value, name: m.Name}
+		}
+	}
 	switch {
 	case o.isOwn(beside, m.Value):
 		return envelope{}
@@ -244,7 +272,7 @@ func (o opener) openAt(object []jsonscan.Member, m jsonscan.Member, depth int) e
 	switch {
 	case features, list && o.words.isOfKind(m.Name) && means && !o.put:
 		e.beside = o.moreBeside(beside)
-	case list && means && !o.put:
+	case list && !o.put && (means || many && isRich(m.Value)):
 		if e.beside = o.moreBeside(beside); e.beside == "" && o.isReport(beside, m.Value, many) {
 			return envelope{}
 		}
@@ -325,7 +353,8 @@ func (s *splitter) holdsList(object []byte) bool {
 // isMore reports whether a member beside the records of an envelope seems to hold records,
 // too, which would be lost with it: those that were updated, beside new ones.
 func (o opener) isMore(m jsonscan.Member) bool {
-	return (jsonscan.FirstByte(m.Value) == '[' || o.words.isOfTime(m.Name)) && o.statesIDs(m.Value, 0)
+	stating := func(k keyed) bool { return o.statesID(recordOf(k.object)) }
+	return (jsonscan.FirstByte(m.Value) == '[' || o.words.isOfTime(m.Name)) && o.statesIDs(m.Value, 0) || slices.ContainsFunc(keyedIn(m.Value, ""), stating)
 }
 
 // isGeoJSONList reports whether an object is a list of features (RFC 7946).
@@ -371,8 +400,8 @@ func (s *splitter) distinct(list []byte) bool {
 				languages[language] = true
 			}
 		}
-		id, ok := first(members, s.ids, scalarText)
-		if !ok {
+		id, at := s.statedID(members)
+		if at == "" {
 			continue
 		}
 		key, body := maphash.String(seed, id), maphash.Bytes(seed, element)

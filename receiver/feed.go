@@ -104,12 +104,9 @@ func (f *Feed) ids(s *splitter, records []record) {
 	}
 	known := 0
 	for _, r := range records {
-		for _, p := range s.ids {
-			if text, ok := first(r.members, []jsontext.Pointer{p}, scalarText); ok {
-				note(p, text, true)
-				known++
-				break
-			}
+		if text, at := s.statedID(r.members); at != "" {
+			note(at, text, true)
+			known++
 		}
 		for _, l := range s.words.likely(r) {
 			if p := byPlace[l.at]; p == nil || !p.Known {

@@ -14,10 +14,45 @@ import (
 // cities only texts count: a number there may be a status code, in an envelope that would then
 // pass for a city.
 func (s *splitter) idIn(r record) (string, bool) {
-	if id, ok := first(r.members, s.ids, scalarText); ok {
+	if id, at := s.statedID(r.members); at != "" {
 		return id, true
 	}
 	return first(r.members, s.codeIDs, quotedText)
+}
+
+// statedID returns the id at the usual pointers, and where it is. Beside a UUID, which machines have for
+// everything, an id by another name is the one that people and paths use, as in {"nid": 7, "uuid": …}.
+func (s *splitter) statedID(object []jsonscan.Member) (id string, at jsontext.Pointer) {
+	for _, p := range s.ids {
+		id, ok := scalarText(jsonscan.LookupMember(object, p))
+		if !ok {
+			continue
+		}
+		if s.guess != nil && isUniversal(p) {
+			if other, at := s.otherID(object); at != "" {
+				return other, at
+			}
+		}
+		return id, p
+	}
+	return "", ""
+}
+
+func isUniversal(p jsontext.Pointer) bool { return p == "/uuid" || p == "/guid" }
+
+// otherID returns the one id beside a UUID that is one by all words of its name.
+func (s *splitter) otherID(object []jsonscan.Member) (id string, at jsontext.Pointer) {
+	for _, l := range s.guess.likely(record{members: object}) {
+		name := string(l.at[min(1, len(l.at)):])
+		if !l.sure || l.at.Parent() != "" || isUniversal(l.at) || l.text == id || s.guess.vocabulary.Read(name).Last&s.guess.id == 0 {
+			continue
+		}
+		if at != "" {
+			return "", ""
+		}
+		id, at = l.text, l.at
+	}
+	return id, at
 }
 
 // identify returns the id that a record of a POST states, or else the code that names its city.
@@ -51,8 +86,8 @@ func (s *splitter) identify(r record, found *survey) (id string, stated bool, do
 
 // hasOwnID reports whether a record has an id at the usual pointers; a code is none.
 func (s *splitter) hasOwnID(r record) bool {
-	_, has := first(r.members, s.ids, scalarText)
-	return has
+	_, at := s.statedID(r.members)
+	return at != ""
 }
 
 // likelyID returns the one id that a record seems to state where it has none at the usual

@@ -30,6 +30,7 @@ type guesser struct {
 	foreign    vocabulary.Concepts
 	language   vocabulary.Concepts
 	event      vocabulary.Concepts // of the name of what happened
+	name       vocabulary.Concepts
 	page       vocabulary.Concepts // of numbers that say which part of all records this is
 	kept       vocabulary.Concepts // of what an envelope may say of its record
 	meta       vocabulary.Concepts // of what may stand beside records in an envelope
@@ -42,7 +43,7 @@ func newGuesser(v *vocabulary.Vocabulary, kind report.Kind) *guesser {
 		foreign: v.Concepts("foreign parent"), named: v.Concepts("geo name"), language: v.Concepts("language"),
 		meta:  v.Concepts("foreign parent date published created updated language link"),
 		time:  v.Concepts("date published created updated"),
-		event: v.Concepts("event category"), page: v.Concepts("start end"), kept: v.Concepts("published updated language"),
+		event: v.Concepts("event category"), name: v.Concepts("name"), page: v.Concepts("start end"), kept: v.Concepts("published updated language"),
 	}
 	switch kind {
 	case report.Cities:
@@ -220,7 +221,7 @@ func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 		if jsonscan.FirstByte(r.raw) != '{' {
 			continue
 		}
-		if _, known := first(r.members, s.ids, scalarText); known {
+		if s.hasOwnID(r) {
 			found.known++
 			continue
 		}
@@ -263,7 +264,9 @@ func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 	case found.known > 0:
 		found.at = ""
 	case conflict || found.at == "":
-		found.at = unique.best()
+		if found.at = unique.best(); found.at == "" {
+			found.at = unique.referred(records)
+		}
 	}
 	if found.known+len(found.candidates) == 0 && coded < unique.records && (coded > 0 || unique.records >= manyRecords) {
 		found.candidates = unique.candidates()

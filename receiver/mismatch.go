@@ -15,8 +15,8 @@ const recurringLogEvery = time.Minute
 // ownID returns the id that a record states; "" where it states none that is valid. A code is
 // none: it names a city only where there is no id.
 func (s *splitter) ownID(r record) report.ID {
-	text, stated := first(r.members, s.ids, scalarText)
-	if !stated {
+	text, at := s.statedID(r.members)
+	if at == "" {
 		text = s.likelyID(r)
 	}
 	id, err := report.ParseID(text)

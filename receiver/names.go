@@ -41,12 +41,7 @@ func (cfg Config) Names(kind report.Kind, body []byte) (n Names, err error) {
 		within = jsontext.Pointer("").AppendToken(a.name) + within
 	}
 	defer func() { n.IDAt, n.CodeAt = from(within, n.IDAt), from(within, n.CodeAt) }()
-	for _, p := range s.ids {
-		if text, ok := first(r.members, []jsontext.Pointer{p}, scalarText); ok {
-			n.ID, n.IDAt = text, p
-			break
-		}
-	}
+	n.ID, n.IDAt = s.statedID(r.members)
 	if n.ID == "" {
 		if n.ID = s.likelyID(r); n.ID != "" {
 			for _, l := range s.guess.likely(r) {

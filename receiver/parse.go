@@ -92,7 +92,7 @@ func (p bodyParser) records(c call, body []byte, grow func(int64) error) (conten
 		}
 		change, refusal := s.change(record, found)
 		if refusal == nil {
-			if record.around != nil {
+			if record.around != nil || record.made {
 				change.Body = record.kept()
 				if err := grow(int64(len(change.Body))); err != nil {
 					return contents{}, noMemory(err)

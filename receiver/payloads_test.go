@@ -25,6 +25,22 @@ func elements(n int, format string) string {
 	return "[" + strings.Join(all, ",") + "]"
 }
 
+// richText has as many values as records have, and parts of one seldom do.
+const richText = `"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"k":9,"l":"x","m":"y","n":"z"`
+
+func rich(number, more string) string {
+	return `{"cityRef":"c` + number + `",` + richText + `,"cc":` + more + `}`
+}
+
+// keyed13 are thirteen records in an object, by a name that is no id.
+var keyed13 = func() string {
+	var all []string
+	for i := range 13 {
+		all = append(all, `"paris-`+string(rune('a'+i))+`":`+rich(fmt.Sprint(i+2), `"FR"`))
+	}
+	return "{" + strings.Join(all, ",") + "}"
+}()
+
 // TestPayloads: the records of a payload are found, and the id of each, whatever the names of the
 // envelope and of the member with the id.
 func TestPayloads(t *testing.T) {
@@ -51,6 +67,14 @@ func TestPayloads(t *testing.T) {
 		"twice the same":          {"advisories", elements(12, `{"kopfId":"k#","aktId":"k#","title":"x"}`), 12, "k1", ""},
 		"a table beside them":     {"cities", `{"cities":` + elements(3, `{"id":"c#","level":2,"text":`+text+`}`) + `,"levels":[{"id":1,"name":"Low"},{"id":2,"name":"High"}],"meta":{"colours":{"1":"green","2":"red"},"count":3}}`, 3, "c1", `{"cities":{"id":"c1","level":2,"text":` + text + `},"levels":[{"id":1,"name":"Low"},{"id":2,"name":"High"}],"meta":{"colours":{"1":"green","2":"red"}}}`},
 		"a table of other values": {"cities", `{"cities":` + elements(3, `{"id":"c#"}`) + `,"meta":{"colours":{"x":"green","y":"red"}}}`, 3, "c1", `{"id":"c1"}`},
+		"by id":                   {"cities", `{"cities":{"c1":{"title":"x"},"c2":{"title":"y"}},"count":2}`, 2, "c1", `{"title":"x","id":"c1"}`},
+		"by code, with ids":       {"cities", `{"cities":{"LON":{"id":1,"title":"x"},"PAR":{"id":2,"title":"y"}}}`, 2, "1", `{"id":1,"title":"x"}`},
+		"by country":              {"cities", `{"event":"city.all.sent","payload":{"version":7,"data":{"GB":{"london":` + rich("1", `"FR"`) + `},"FR":` + keyed13 + `}}}`, 14, "c1", rich("1", `"FR","group":"GB"`)},
+		"referred to":             {"advisories", elements(12, `{"i":90#,"hs":"f#","t":"x","rf":[901,902,903]}`), 12, "901", ""},
+		"beside a UUID":           {"cities", elements(2, `{"nid":#,"uuid":"77ce-#","title":"x"}`), 2, "1", ""},
+		"only a UUID":             {"cities", elements(2, `{"vid":#,"uuid":"77ce-#","title":"x"}`), 2, "77ce-1", ""},
+		"tables of objects":       {"cities", `{"lk":{"rl":{"1":{"e":"Low"},"2":{"e":"High"}},"tp":{"7":{"e":"Crime"}}},"d":` + elements(12, `{"i":90#,"rl":2,"rf":[901,902,903],`+richText+`}`) + `}`, 12, "901", `{"d":{"i":901,"rl":2,"rf":[901,902,903],` + richText + `},"lk":{"rl":{"1":{"e":"Low"},"2":{"e":"High"}},"tp":{"7":{"e":"Crime"}}}}`},
+		"said of the delivery":    {"cities", `{"export":{"site":"A site","bundle":"city_guide"},"zz":` + elements(12, `{"id":"c#",`+richText+`}`) + `,"pager":{"page":1,"of":1}}`, 12, "c1", ""},
 		"JSON:API": {"cities", `{"jsonapi":{"version":"1.1"},"data":` + elements(3, `{"type":"city","id":"#","relationships":{"country":{"data":{"type":"country","id":"#"}}}}`) +
 			`,"included":[{"type":"country","id":"1","attributes":{"name":"Chad"},"relationships":{"zone":{"data":{"type":"zone","id":"1"}}}},{"type":"country","id":"2"},{"type":"country","id":"3"},{"type":"zone","id":"1"}]}`, 3, "1",
 			`{"data":{"type":"city","id":"1","relationships":{"country":{"data":{"type":"country","id":"1"}}}},"included":[{"type":"country","id":"1","attributes":{"name":"Chad"},"relationships":{"zone":{"data":{"type":"zone","id":"1"}}}},{"type":"zone","id":"1"}]}`},
@@ -124,16 +148,22 @@ func TestFeeds(t *testing.T) {
 // TestDoubtfulPayloads: what is not certain is refused as a whole, nothing of it accepted.
 func TestDoubtfulPayloads(t *testing.T) {
 	for name, body := range map[string]string{
-		"two lists":               `{"created":` + elements(12, `{"id":"c#","title":"x"}`) + `,"updated":` + elements(12, `{"id":"d#","title":"x"}`) + `}`,
-		"two that name others":    `{"neu":` + elements(12, `{"id":"c#","see":"d#"}`) + `,"zz":` + elements(12, `{"id":"d#","see":"c#"}`) + `}`,
-		"changes of one of them":  `{"cities":[{"id":"c1","title":"x","text":"y","see":"c2"}],"updated":[{"id":"c2","changes":{"level":3}}]}`,
-		"nobody refers to it":     `{"cities":[{"id":"c1"}],"rest":[{"id":"d1"}]}`,
-		"two ids as good":         elements(12, `{"kopfId":"k#","aktId":"a#","title":"x"}`),
-		"hashes, names and dates": elements(12, `{"hash":"f#","slug":"london-#","name":"London #","date":"2026-11-1#"}`),
-		"places of one report":    `{"title":"London","zone":` + elements(12, `{"id":#,"name":"x"}`) + `}`,
-		"documents of one report": `{"name":"London","documents":[{"id":1},{"id":2}]}`,
-		"many of one report":      `{"name":"London","country":"GB","documents":` + elements(12, `{"id":#,"name":"x"}`) + `}`,
-		"deleted":                 `{"event":"city.deleted","payload":{"before":{"id":"c1"},"after":null}}`,
+		"two lists":                `{"created":` + elements(12, `{"id":"c#","title":"x"}`) + `,"updated":` + elements(12, `{"id":"d#","title":"x"}`) + `}`,
+		"two that name others":     `{"neu":` + elements(12, `{"id":"c#","see":"d#"}`) + `,"zz":` + elements(12, `{"id":"d#","see":"c#"}`) + `}`,
+		"changes of one of them":   `{"cities":[{"id":"c1","title":"x","text":"y","see":"c2"}],"updated":[{"id":"c2","changes":{"level":3}}]}`,
+		"nobody refers to it":      `{"cities":[{"id":"c1"}],"rest":[{"id":"d1"}]}`,
+		"two ids as good":          elements(12, `{"kopfId":"k#","aktId":"a#","title":"x"}`),
+		"hashes, names and dates":  elements(12, `{"hash":"f#","slug":"london-#","name":"London #","date":"2026-11-1#"}`),
+		"places of one report":     `{"title":"London","zone":` + elements(12, `{"id":#,"name":"x"}`) + `}`,
+		"documents of one report":  `{"name":"London","documents":[{"id":1},{"id":2}]}`,
+		"many of one report":       `{"name":"London","country":"GB","documents":` + elements(12, `{"id":#,"name":"x"}`) + `}`,
+		"parts by name":            `{"zz":{"sea":{"id":1,"text":"x"},"air":{"id":2,"text":"y"}}}`,
+		"many poor parts":          `{"name":"London","signals":{` + strings.Trim(elements(12, `"t#":{"id":"#","band":"low"}`), "[]") + `}}`,
+		"two maps":                 `{"cities":{"c1":{"title":"x"},"c2":{"title":"y"}},"updated":{"c3":{"id":"c3"},"c4":{"id":"c4"}}}`,
+		"the same id in two":       `{"data":{"GB":{"1":{"title":"x"}},"FR":{"1":{"title":"y"}}}}`,
+		"two that are referred to": elements(12, `{"a":90#,"b":80#,"x":[901,902,903],"y":[801,802,803]}`),
+		"short references":         elements(12, `{"a":#,"hs":"f#","x":[1,2,3,4]}`),
+		"deleted":                  `{"event":"city.deleted","payload":{"before":{"id":"c1"},"after":null}}`,
 	} {
 		d := open(t, nil)
 		if got := d.send("POST", "/cities", body); got.status != 422 || len(d.changes()) > 0 {
@@ -169,20 +199,23 @@ func TestAdviceIsFollowed(t *testing.T) {
 func TestPutsAreLikePosts(t *testing.T) {
 	s := splitterForTest(t)
 	for body, want := range map[string]string{
-		`{"event":"city.updated","message_id":"m-1","sent_at":"2026-11-27T10:00:00Z","payload":{"before":{"title":"w"},"after":{"title":"x"}}}`: `{"title":"x"}`,
-		`{"event":"city.created","payload":{"before":null,"after":{"title":"x"}}}`:                                                              `{"title":"x"}`,
-		`{"id":"m1","type":"city.updated","data":{"id":"c1","title":"x"}}`:                                                                      `{"id":"c1","title":"x"}`,
-		`{"@context":"https://x.example/c","etag":"W/123","status":"ok","fiche":{"id":"c1","title":"x"}}`:                                       `{"id":"c1","title":"x"}`,
-		`{"jsonapi":{"version":"1.1"},"links":{"self":"/x"},"data":{"type":"city","id":"1"}}`:                                                   `{"type":"city","id":"1"}`,
-		`{"Land":"Norge","data":{"title":"x"}}`:                                                                                                 "",
-		`{"author":"Jane","data":{"title":"x"}}`:                                                                                                "",
-		`{"data":{"title":"x"},"published_at":"2026-11-27"}`:                                                                                    "",
-		`{"data":{"title":"x","published_at":"2026-11-26"},"published_at":"2026-11-27"}`:                                                        `{"title":"x","published_at":"2026-11-26"}`,
-		`{"level":3,"data":{"title":"x"}}`:                                                                                                      "",
-		`{"data":{"title":"x"},"notes":["y"]}`:                                                                                                  "",
-		`{"data":{"title":"x"},"included":[{"type":"country","id":"1"}]}`:                                                                       "",
-		`{"type":"Feature","geometry":null,"properties":{"title":"x"}}`:                                                                         "",
-		`{"city":{"name":"London"},"country":{"iso":"GB"}}`:                                                                                     "",
+		`{"event":"city.updated","message_id":"m-1","sent_at":"2026-11-27T10:00:00Z","payload":{"before":{"title":"w"},"after":{"title":"x"}}}`:                    `{"title":"x"}`,
+		`{"event":"city.created","payload":{"before":null,"after":{"title":"x"}}}`:                                                                                 `{"title":"x"}`,
+		`{"id":"m1","type":"city.updated","data":{"id":"c1","title":"x"}}`:                                                                                         `{"id":"c1","title":"x"}`,
+		`{"eventName":"city.revised","messageId":"m1","sequence":3,"actor":{"type":"analyst","country":"BR"},"payload":{"data":{"title":"x"}},"trace":{"id":"t"}}`: `{"title":"x"}`,
+		`{"eventName":"city.revised","country":{"iso":"GB"},"payload":{"data":{"title":"x"}}}`:                                                                     "",
+		`{"eventName":"city.revised","name":"London","payload":{"data":{"title":"x"}}}`:                                                                            "",
+		`{"@context":"https://x.example/c","etag":"W/123","status":"ok","fiche":{"id":"c1","title":"x"}}`:                                                          `{"id":"c1","title":"x"}`,
+		`{"jsonapi":{"version":"1.1"},"links":{"self":"/x"},"data":{"type":"city","id":"1"}}`:                                                                      `{"type":"city","id":"1"}`,
+		`{"Land":"Norge","data":{"title":"x"}}`:                                                                                                                    "",
+		`{"author":"Jane","data":{"title":"x"}}`:                                                                                                                   "",
+		`{"data":{"title":"x"},"published_at":"2026-11-27"}`:                                                                                                       "",
+		`{"data":{"title":"x","published_at":"2026-11-26"},"published_at":"2026-11-27"}`:                                                                           `{"title":"x","published_at":"2026-11-26"}`,
+		`{"level":3,"data":{"title":"x"}}`:                                                                                                                         "",
+		`{"data":{"title":"x"},"notes":["y"]}`:                                                                                                                     "",
+		`{"data":{"title":"x"},"included":[{"type":"country","id":"1"}]}`:                                                                                          "",
+		`{"type":"Feature","geometry":null,"properties":{"title":"x"}}`:                                                                                            "",
+		`{"city":{"name":"London"},"country":{"iso":"GB"}}`:                                                                                                        "",
 	} {
 		if want == "" {
 			want = body

@@ -3,6 +3,7 @@ package receiver
 import (
 	"cmp"
 	"hash/maphash"
+	"iter"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 
 	"riskdex/internal/vocabulary"
 	"riskdex/receiver/jsonscan"
+	"riskdex/report"
 )
 
 // uniqueColumns are the places that have a value in every record, a different one in each, which
@@ -22,9 +24,9 @@ type uniqueColumns struct {
 
 type uniqueColumn struct {
 	candidate
-	last   string          // value
-	values map[uint64]bool // by hash
-	means  int             // how much its name means an id; see guesser.idRank
+	last   string         // value
+	values map[uint64]int // by hash; which record has each, from 1
+	means  int            // how much its name means an id; see guesser.idRank
 	sameAs *uniqueColumn
 	depth  int
 }
@@ -39,10 +41,10 @@ func (u *uniqueColumns) add(g *guesser, r record) {
 	}
 	u.columns = slices.DeleteFunc(u.columns, func(c *uniqueColumn) bool {
 		text, ok := scalarText(jsonscan.LookupMember(r.members, c.at))
-		if !ok || !looksLikeID(text) || c.values[maphash.String(u.seed, text)] {
+		if !ok || !looksLikeID(text) || c.values[maphash.String(u.seed, text)] > 0 {
 			return true
 		}
-		c.values[maphash.String(u.seed, text)], c.last = true, text
+		c.values[maphash.String(u.seed, text)], c.last = u.records, text
 		c.records++
 		return false
 	})
@@ -68,7 +70,7 @@ func (u *uniqueColumns) first(g *guesser, list []jsonscan.Member, path jsontext.
 		rank := g.idRank(at)
 		if text, ok := scalarText(m.Value); ok && rank >= 0 && looksLikeID(text) {
 			u.columns = append(u.columns, &uniqueColumn{
-				candidate: candidate{at: at, example: text}, values: map[uint64]bool{}, means: rank, depth: depth,
+				candidate: candidate{at: at, example: text}, values: map[uint64]int{}, means: rank, depth: depth,
 			})
 		}
 	}
@@ -101,6 +103,93 @@ func (u *uniqueColumns) best() jsontext.Pointer {
 		return ""
 	}
 	return best.at
+}
+
+// referred returns the one place whose values other records have under another name, as references to
+// each other have; empty if there is none, or several. Values of a length that chance gives do not count.
+func (u *uniqueColumns) referred(records iter.Seq[record]) jsontext.Pointer {
+	const shortest, fewest = 3, 3 // letters, records that are referred to
+	if u.records < manyRecords || len(u.columns) == 0 {
+		return ""
+	}
+	type reference struct {
+		all int
+		to  []map[int]bool // the records that are referred to, by column
+		n   []int
+	}
+	byName := map[string]*reference{}
+	at := 0
+	var walk func(name string, raw []byte)
+	walk = func(name string, raw []byte) {
+		switch jsonscan.FirstByte(raw) {
+		case '{':
+			for _, m := range jsonscan.Members(raw) {
+				walk(m.Name, m.Value)
+			}
+			return
+		case '[':
+			for element := range jsonscan.Elements(raw) {
+				walk(name, element)
+			}
+			return
+		}
+		text, ok := scalarText(raw)
+		if !ok || len(text) < shortest || len(text) > report.MaxIDBytes {
+			return
+		}
+		r := byName[name]
+		if r == nil {
+			if len(byName) == maxNamesRead {
+				return
+			}
+			r = &reference{to: make([]map[int]bool, len(u.columns)), n: make([]int, len(u.columns))}
+			byName[name] = r
+		}
+		h, own := maphash.String(u.seed, text), false
+		for i, c := range u.columns {
+			switch record := c.values[h]; {
+			case record == at:
+				own = true
+			case record > 0:
+				if r.to[i] == nil {
+					r.to[i] = map[int]bool{}
+				}
+				r.to[i][record] = true
+				r.n[i]++
+			}
+		}
+		if !own {
+			r.all++
+		}
+	}
+	for r := range records {
+		if jsonscan.FirstByte(r.raw) != '{' {
+			continue
+		}
+		if at++; at > maxRecords {
+			break
+		}
+		walk("", r.raw)
+	}
+	var found *uniqueColumn
+	for i, c := range u.columns {
+		for _, r := range byName {
+			if len(r.to[i]) < fewest || 2*r.n[i] < r.all {
+				continue
+			}
+			if found != nil && found != c && found.sameAs != c && c.sameAs != found {
+				return ""
+			}
+			if found == nil {
+				found = c
+			}
+			break
+		}
+	}
+	if found == nil {
+		return ""
+	}
+	return found.at
 }
 
 // candidates returns the places that are least deep, since those within parts are seldom meant.

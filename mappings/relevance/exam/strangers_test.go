@@ -210,9 +210,9 @@ func compare(f *truth, doc object, note func(field, result, detail string)) {
 	}
 	text("title", f.Title, doc["title"])
 	title, _ := doc["title"].(string)
-	names := slices.DeleteFunc(slices.Clone(f.Names), func(s string) bool { return s == title })
 	if f.Kind == report.Cities {
-		got := slices.DeleteFunc(texts(doc["names"]), func(s string) bool { return strings.Contains(title, s) }) // it is found anyway
+		inTitle := func(s string) bool { return strings.Contains(title, s) } // it is found anyway
+		names, got := slices.DeleteFunc(slices.Clone(f.Names), inTitle), slices.DeleteFunc(texts(doc["names"]), inTitle)
 		list("names", names, got)
 		text("code", f.Code, doc["code"])
 		list("airports", f.Airports, texts(doc["airports"]))
