@@ -143,6 +143,13 @@ func (o opener) moreBeside(object []jsonscan.Member) string {
 	return ""
 }
 
+// isLegend reports whether a list beside many records explains what is in them: its objects are few, have
+// little, and are unlike records.
+func (o opener) isLegend(records []byte, m jsonscan.Member) bool {
+	return jsonscan.FirstByte(m.Value) == '[' && len(m.Value) <= maxTable && !isRich(m.Value) &&
+		!o.isLike(records, m.Value) && !o.isMore(m) && !o.words.meansRecords(m.Name) && !o.words.isOfTime(m.Name)
+}
+
 // isReport reports whether what is beside a list makes its object a report with parts, and no list
 // of reports: it says what reports say. Beside many, what each of them says too may be of them all.
 func (o opener) isReport(beside []jsonscan.Member, list []byte, many bool) bool {
@@ -150,7 +157,9 @@ func (o opener) isReport(beside []jsonscan.Member, list []byte, many bool) bool 
 	return slices.ContainsFunc(beside, func(m jsonscan.Member) bool {
 		n := o.words.vocabulary.Read(m.Name)
 		content := n.Concepts &^ (o.words.id | o.words.number | o.words.own)
-		if jsonscan.FirstByte(m.Value) != '"' {
+		if many && len(m.Value) <= maxAside {
+			content &= o.words.shown // a result's code and message are those of the delivery
+		} else if jsonscan.FirstByte(m.Value) != '"' {
 			content &^= o.words.page // the number of the first record
 		}
 		switch c := jsonscan.FirstByte(m.Value); {

@@ -273,6 +273,9 @@ func (o opener) openAt(object []jsonscan.Member, m jsonscan.Member, depth int) e
 	case features, list && o.words.isOfKind(m.Name) && means && !o.put:
 		e.beside = o.moreBeside(beside)
 	case list && !o.put && (means || many && isRich(m.Value)):
+		if many && isRich(m.Value) {
+			beside = without(beside, func(other jsonscan.Member) bool { return o.isLegend(m.Value, other) })
+		}
 		if e.beside = o.moreBeside(beside); e.beside == "" && o.isReport(beside, m.Value, many) {
 			return envelope{}
 		}

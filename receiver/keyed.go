@@ -3,6 +3,7 @@ package receiver
 import (
 	"bytes"
 	"hash/maphash"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -25,8 +26,8 @@ func (o opener) listOf(name string, raw []byte) []byte {
 		return nil
 	}
 	all := keyedIn(raw, "")
-	if all == nil { // groups of them
-		for _, m := range jsonscan.Members(raw) {
+	if groups := jsonscan.Members(raw); all == nil && len(groups) > 1 {
+		for _, m := range groups {
 			some := keyedIn(m.Value, m.Name)
 			if some == nil {
 				return nil
@@ -37,6 +38,7 @@ func (o opener) listOf(name string, raw []byte) []byte {
 	if len(all) < 2 || !o.words.isOfKind(name) && len(all) < manyRecords {
 		return nil
 	}
+	counted := isCounted(all)
 	var ids, keys []string
 	first := jsonscan.Members(all[0].object)
 	for _, k := range all {
@@ -56,6 +58,7 @@ func (o opener) listOf(name string, raw []byte) []byte {
 	}
 	switch {
 	case len(ids) == len(all) && isDistinct(ids):
+	case counted:
 	case len(ids) == 0 && len(keys) == len(all) && isDistinct(keys):
 	default:
 		return nil
@@ -65,12 +68,27 @@ func (o opener) listOf(name string, raw []byte) []byte {
 		if i > 0 {
 			list = append(list, ',')
 		}
-		list = k.appendTo(list, len(ids) == 0)
+		list = k.appendTo(list, len(ids) == 0 && !counted)
 	}
 	if list = append(list, ']'); !o.words.isOfKind(name) && !isRich(list) {
 		return nil
 	}
 	return list
+}
+
+// isCounted reports whether the names of members are positions: numbers that rise from the first ones, few
+// of which are missing. Some programs write a list so from which something was removed.
+func isCounted(all []keyed) bool {
+	const firsts = 10
+	last := -1
+	for i, k := range all {
+		n, err := strconv.Atoi(k.key)
+		if err != nil || n <= last || k.key != strconv.Itoa(n) || n > 3*i+firsts {
+			return false
+		}
+		last = n
+	}
+	return true
 }
 
 // keyedIn returns the members of an object if all are objects and no two have one name.

@@ -33,6 +33,7 @@ type guesser struct {
 	name       vocabulary.Concepts
 	page       vocabulary.Concepts // of numbers that say which part of all records this is
 	kept       vocabulary.Concepts // of what an envelope may say of its record
+	shown      vocabulary.Concepts // of what says which report it is
 	meta       vocabulary.Concepts // of what may stand beside records in an envelope
 	time       vocabulary.Concepts // of these, when something was done
 }
@@ -44,6 +45,7 @@ func newGuesser(v *vocabulary.Vocabulary, kind report.Kind) *guesser {
 		meta:  v.Concepts("foreign parent date published created updated language link"),
 		time:  v.Concepts("date published created updated"),
 		event: v.Concepts("event category"), name: v.Concepts("name"), page: v.Concepts("start end"), kept: v.Concepts("published updated language"),
+		shown: v.Concepts("title name summary text country place city destination"),
 	}
 	switch kind {
 	case report.Cities:

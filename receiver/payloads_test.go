@@ -41,6 +41,15 @@ var keyed13 = func() string {
 	return "{" + strings.Join(all, ",") + "}"
 }()
 
+// counted has thirteen records in an object, by their position; one was removed.
+func counted(record func(number, more string) string) string {
+	var all []string
+	for i := range 13 {
+		all = append(all, fmt.Sprintf(`"%d":%s`, i+i/5, record(fmt.Sprint(i+1), `"FR"`)))
+	}
+	return "{" + strings.Join(all, ",") + "}"
+}
+
 // TestPayloads: the records of a payload are found, and the id of each, whatever the names of the
 // envelope and of the member with the id.
 func TestPayloads(t *testing.T) {
@@ -70,6 +79,9 @@ func TestPayloads(t *testing.T) {
 		"by id":                   {"cities", `{"cities":{"c1":{"title":"x"},"c2":{"title":"y"}},"count":2}`, 2, "c1", `{"title":"x","id":"c1"}`},
 		"by code, with ids":       {"cities", `{"cities":{"LON":{"id":1,"title":"x"},"PAR":{"id":2,"title":"y"}}}`, 2, "1", `{"id":1,"title":"x"}`},
 		"by country":              {"cities", `{"event":"city.all.sent","payload":{"version":7,"data":{"GB":{"london":` + rich("1", `"FR"`) + `},"FR":` + keyed13 + `}}}`, 14, "c1", rich("1", `"FR","group":"GB"`)},
+		"by position":             {"cities", `{"LIST":` + counted(rich) + `}`, 13, "c1", rich("1", `"FR"`)},
+		"lists of one":            {"cities", elements(12, `{"kopf.id":[90#],"name.short":["x#"]}`), 12, "901", ""},
+		"a legend beside them":    {"cities", `{"result_cd":"00","result_msg":"ok","legend":[{"rank":"A","means":"calm"},{"rank":"B","means":"not"}],"zz":` + elements(12, `{"id":"c#",`+richText+`}`) + `}`, 12, "c1", ""},
 		"referred to":             {"advisories", elements(12, `{"i":90#,"hs":"f#","t":"x","rf":[901,902,903]}`), 12, "901", ""},
 		"beside a UUID":           {"cities", elements(2, `{"nid":#,"uuid":"77ce-#","title":"x"}`), 2, "1", ""},
 		"only a UUID":             {"cities", elements(2, `{"vid":#,"uuid":"77ce-#","title":"x"}`), 2, "77ce-1", ""},
@@ -160,6 +172,8 @@ func TestDoubtfulPayloads(t *testing.T) {
 		"parts by name":            `{"zz":{"sea":{"id":1,"text":"x"},"air":{"id":2,"text":"y"}}}`,
 		"many poor parts":          `{"name":"London","signals":{` + strings.Trim(elements(12, `"t#":{"id":"#","band":"low"}`), "[]") + `}}`,
 		"two maps":                 `{"cities":{"c1":{"title":"x"},"c2":{"title":"y"}},"updated":{"c3":{"id":"c3"},"c4":{"id":"c4"}}}`,
+		"by position, without ids": `{"LIST":` + counted(func(_, more string) string { return `{` + richText + `,"cc":` + more + `}` }) + `}`,
+		"more than a legend":       `{"legend":` + elements(12, `{"id":"d#",`+richText+`}`) + `,"zz":` + elements(12, `{"id":"c#",`+richText+`}`) + `}`,
 		"the same id in two":       `{"data":{"GB":{"1":{"title":"x"}},"FR":{"1":{"title":"y"}}}}`,
 		"two that are referred to": elements(12, `{"a":90#,"b":80#,"x":[901,902,903],"y":[801,802,803]}`),
 		"short references":         elements(12, `{"a":#,"hs":"f#","x":[1,2,3,4]}`),

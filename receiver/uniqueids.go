@@ -67,8 +67,11 @@ func (u *uniqueColumns) first(g *guesser, list []jsonscan.Member, path jsontext.
 		if jsonscan.FirstByte(m.Value) == '{' && depth < maxLikelyDepth {
 			u.first(g, jsonscan.Members(m.Value), at, depth+1)
 		}
-		rank := g.idRank(at)
-		if text, ok := scalarText(m.Value); ok && rank >= 0 && looksLikeID(text) {
+		rank, value := g.idRank(at), m.Value
+		if first := jsonscan.Element(value, 0); first != nil && jsonscan.Element(value, 1) == nil { // a list of one is its value
+			value, at = first, at.AppendToken("0")
+		}
+		if text, ok := scalarText(value); ok && rank >= 0 && looksLikeID(text) {
 			u.columns = append(u.columns, &uniqueColumn{
 				candidate: candidate{at: at, example: text}, values: map[uint64]int{}, means: rank, depth: depth,
 			})
