@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -48,7 +49,7 @@ func (x *extractor) infer(kind report.Kind, base *kindMapping, others []otherSca
 	in := &inference{kind: kind, taken: map[*column]string{}, bits: x.reader.vocabulary.Concepts, mapping: m, others: others, dates: map[*column]dateColumn{}}
 	in.columns = newColumns(x, base, records)
 	in.top.eachColumn(func(c *column) {
-		if len(c.cells) > 0 && !c.isNumbered() {
+		if len(c.cells) > 0 && !c.isNumbered() && !c.isOfTable() {
 			in.look(c)
 			in.scalars = append(in.scalars, c)
 		}
@@ -610,13 +611,19 @@ func (in *inference) title() {
 			if c.of.length < 12 || c.of.spaced < 0.8 {
 				score -= 0.7
 			}
-			named := 0
+			named, ended := 0, 0
 			for _, v := range c.cells {
 				if strings.Count(v.text, " ") >= 2 {
 					named++
 				}
+				if last, _ := utf8.DecodeLastRuneInString(v.text); strings.ContainsRune(".。!…", last) {
+					ended++
+				}
 			}
 			score += 0.5 * float64(named) / float64(c.of.n)
+			if 10*ended < c.of.n && 20*c.of.distinct > 19*c.of.n && c.of.length < 110 && c.of.spaced > 0.8 { // a heading, and no sentence
+				score += 0.4 - 0.3*float64(c.before)/1000/float64(c.records)
+			}
 			why = "short, different in each report"
 		}
 		score -= 0.1*float64(c.of.unknown) + 0.03*float64(c.depth())
@@ -1063,6 +1070,9 @@ func (in *inference) level() {
 			continue
 		}
 		scale, ok := in.scaleOf(c, false)
+		if ordered, is := in.orderBeside(c); is && c.of.means&in.bits("risk level rating severity threat security advisory") != 0 {
+			scale, ok = ordered, true
+		}
 		if !ok || in.isForeign(c) && (!scale.worded || c.of.distinct < 3) {
 			continue
 		}
@@ -1172,6 +1182,52 @@ func (in *inference) highestBeside(c *column) int {
 		}
 	}
 	return 0
+}
+
+// orderBeside returns the scale of labels beside which a number says the order of each, in equal steps, as
+// {"name": "Watch", "weight": 10} does.
+func (in *inference) orderBeside(c *column) (levelScale, bool) {
+	if c.of.letters < 0.9 || c.of.distinct < 3 || c.of.distinct > 7 || strings.HasPrefix(c.cells[0].text, "#") {
+		return levelScale{}, false
+	}
+	for _, of := range c.parent.children {
+		if of == c || of.of.whole < 0.99 || of.of.distinct != c.of.distinct || len(of.cells) < len(c.cells)*9/10 || !in.follows(of, c) || !in.follows(c, of) {
+			continue
+		}
+		order := map[string]int{}
+		byRecord := map[int]string{}
+		for _, v := range c.cells {
+			byRecord[v.record] = vocabulary.Fold(v.text)
+		}
+		for _, v := range of.cells {
+			if n, err := strconv.Atoi(v.text); err == nil && byRecord[v.record] != "" {
+				order[byRecord[v.record]] = n
+			}
+		}
+		numbers := slices.Compact(slices.Sorted(maps.Values(order)))
+		if len(numbers) < 3 {
+			continue
+		}
+		step, even := numbers[1]-numbers[0], true
+		for i := range numbers[1:] {
+			even = even && numbers[i+1]-numbers[i] == step
+		}
+		low := numbers[0]
+		if !even || low != 0 && low != step && low != 1 {
+			continue
+		}
+		scale := levelScale{levels: map[string]int{}, worded: true}
+		for label, n := range order {
+			scale.levels[label], _ = riskScale{low: 0, high: len(numbers) - 1}.level(float64((n - low) / step))
+		}
+		for _, other := range in.others {
+			if len(other.levels) > len(scale.levels) && within(scale.levels, other.levels) {
+				scale.levels = other.levels
+			}
+		}
+		return scale, true
+	}
+	return levelScale{}, false
 }
 
 // isLabelled reports whether another column has a label for each value of a column.
@@ -1648,7 +1704,13 @@ func (in *inference) placesOf(all []located) {
 			if own&in.bits("category id code link text summary") != 0 {
 				score -= 0.5
 			}
-			score += 0.3*c.of.spaced - 0.1*float64(c.of.unknown)
+			spaced := 0
+			for _, v := range c.cells {
+				if strings.ContainsRune(v.text, ' ') {
+					spaced++
+				}
+			}
+			score += 0.3*float64(spaced)/float64(c.of.n) - 0.1*float64(c.of.unknown)
 			if score > most {
 				best, most = c, score
 			}
