@@ -296,6 +296,24 @@ func (c *column) isPlain() bool {
 	return len(c.cells) <= c.records+c.records/20
 }
 
+// translations returns the columns beside one that seem to be the same in other languages: those of an object
+// that has nothing but texts, as {"e": …, "j": …} has.
+func (c *column) translations() (all []*column) {
+	for _, of := range c.parent.children {
+		if of.scalars == 0 && of.lists == 0 || of.objects > 0 {
+			return nil
+		}
+		if of != c && of.lists == 0 {
+			if slices.ContainsFunc(of.cells, func(v cell) bool { return v.number }) {
+				return nil
+			}
+			all = append(all, of)
+		}
+	}
+	slices.SortStableFunc(all, byPointer)
+	return all
+}
+
 // isOfTable reports whether a column is of a table, which is read by the values that it is for.
 func (c *column) isOfTable() bool {
 	for ; c != nil; c = c.parent {

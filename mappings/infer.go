@@ -653,6 +653,11 @@ func (in *inference) title() {
 			in.note("title", f.c, "%s", f.why)
 		}
 	}
+	for _, c := range found[0].c.translations() { // where the best one is empty
+		if !slices.ContainsFunc(from, func(p pattern) bool { return p.text == c.pointer() }) {
+			from = append(from, c.pattern())
+		}
+	}
 	in.mapping.Fields.Title = from
 }
 
@@ -894,6 +899,24 @@ func (in *inference) times() {
 			return nil
 		}
 		put(field, best, "dates", to)
+		has := map[int]bool{}
+		for record := range in.dates[best].times {
+			has[record] = true
+		}
+		for _, c := range dates { // other records may have it under another name
+			if in.taken[c] != "" || in.isForeign(c) || c.of.named&in.bits(concepts) == 0 || c.parent.parent != best.parent.parent || len(in.dates[c].times) < 2 {
+				continue
+			}
+			again := slices.ContainsFunc(slices.Collect(maps.Keys(in.dates[c].times)), func(record int) bool { return has[record] })
+			if !again {
+				from := *to
+				put(field, c, "dates, of other records", to)
+				*to = append(from, *to...)
+				for record := range in.dates[c].times {
+					has[record] = true
+				}
+			}
+		}
 		return best
 	}
 	f := &in.mapping.Fields
@@ -1087,6 +1110,8 @@ func (in *inference) level() {
 			score = 0.4
 		case in.highestBeside(c) > 0:
 			score = 0.7
+		case in.isOfOther(c, scale):
+			score = 1
 		default:
 			continue
 		}
@@ -1228,6 +1253,14 @@ func (in *inference) orderBeside(c *column) (levelScale, bool) {
 		return scale, true
 	}
 	return levelScale{}, false
+}
+
+// isOfOther reports whether another kind has its level in the same place, with these values among others.
+func (in *inference) isOfOther(c *column, scale levelScale) bool {
+	end := func(p jsontext.Pointer) string { return string(p[len(p.Parent().Parent()):]) }
+	return slices.ContainsFunc(in.others, func(other otherScale) bool {
+		return within(scale.levels, other.levels) && end(other.at) == end(c.pointer())
+	})
 }
 
 // isLabelled reports whether another column has a label for each value of a column.
@@ -1720,6 +1753,32 @@ func (in *inference) placesOf(all []located) {
 		}
 		each, name, at = append(each, list.pattern()), append(name, patternOf(best.within(list))), append(at, relativeTo(l.from, list))
 		in.note("places", best, "names with positions near the report's")
+	}
+	for _, c := range in.scalars { // texts with a name and a position
+		if in.taken[c] != "" || c.of.letters < 0.9 || c.of.numbers > 0 {
+			continue
+		}
+		for _, order := range []pairOrder{latFirst, lonFirst} {
+			points := map[[2]int]point{}
+			n := 0
+			for _, v := range c.cells {
+				if _, first, second, ok := cutPosition(v.text); ok {
+					n++
+					if order == lonFirst {
+						first, second = second, first
+					}
+					points[v.elementOf()] = point{first, second}
+				}
+			}
+			near, known, elsewhere, _ := in.nearness(points)
+			if n < 3 || 10*n < len(c.cells) || known == 0 || 10*near < 6*known || in.records >= 10 && 10*(near-elsewhere) < 3*known {
+				continue
+			}
+			self := pattern{pairs: order}
+			each, name, at = append(each, c.pattern()), append(name, pattern{}), append(at, self)
+			in.note("places", c, "names, %d of them with positions near the report's", n)
+			break
+		}
 	}
 	if each == nil {
 		return
