@@ -27,8 +27,10 @@ type column struct {
 	pairs                   int // lists of two numbers, or three
 	cells                   []cell
 	records                 int    // in how many it is, and not empty
+	before                  int    // how many values of its record stand before it, in thousandths of all
 	last                    int    // the record that was read last
 	keyed                   bool   // it is one entry of a list of labels with values
+	table                   bool   // it says what values elsewhere mean
 	called                  string // what a table says that its name means
 	of                      values
 }
@@ -127,6 +129,7 @@ func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *
 	if r := cs.records; c.last != r {
 		c.last = r
 		c.records++
+		c.before += 1000 * int(at) / len(x.tree.nodes)
 	}
 	if n.kind != '[' && before.isList() { // of one, written without brackets
 		c.lists++
@@ -291,6 +294,34 @@ func (c *column) isIn(outer *column) bool {
 // isPlain reports whether a record has at most one value there.
 func (c *column) isPlain() bool {
 	return len(c.cells) <= c.records+c.records/20
+}
+
+// translations returns the columns beside one that seem to be the same in other languages: those of an object
+// that has nothing but texts, as {"e": …, "j": …} has.
+func (c *column) translations() (all []*column) {
+	for _, of := range c.parent.children {
+		if of.scalars == 0 && of.lists == 0 || of.objects > 0 {
+			return nil
+		}
+		if of != c && of.lists == 0 {
+			if slices.ContainsFunc(of.cells, func(v cell) bool { return v.number }) {
+				return nil
+			}
+			all = append(all, of)
+		}
+	}
+	slices.SortStableFunc(all, byPointer)
+	return all
+}
+
+// isOfTable reports whether a column is of a table, which is read by the values that it is for.
+func (c *column) isOfTable() bool {
+	for ; c != nil; c = c.parent {
+		if c.table {
+			return true
+		}
+	}
+	return false
 }
 
 // isOfSeveral reports whether a column is of the elements of a list, or the members of an object whose names

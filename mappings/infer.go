@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -50,7 +51,7 @@ func (x *extractor) infer(kind report.Kind, base *kindMapping, others []otherSca
 	in := &inference{kind: kind, taken: map[*column]string{}, bits: x.reader.vocabulary.Concepts, mapping: m, others: others, dates: map[*column]dateColumn{}}
 	in.columns = newColumns(x, base, records)
 	in.top.eachColumn(func(c *column) {
-		if len(c.cells) > 0 && !c.isNumbered() {
+		if len(c.cells) > 0 && !c.isNumbered() && !c.isOfTable() {
 			in.look(c)
 			in.scalars = append(in.scalars, c)
 		}
@@ -612,13 +613,19 @@ func (in *inference) title() {
 			if c.of.length < 12 || c.of.spaced < 0.8 {
 				score -= 0.7
 			}
-			named := 0
+			named, ended := 0, 0
 			for _, v := range c.cells {
 				if strings.Count(v.text, " ") >= 2 {
 					named++
 				}
+				if last, _ := utf8.DecodeLastRuneInString(v.text); strings.ContainsRune(".。!…", last) {
+					ended++
+				}
 			}
 			score += 0.5 * float64(named) / float64(c.of.n)
+			if 10*ended < c.of.n && 20*c.of.distinct > 19*c.of.n && c.of.length < 110 && c.of.spaced > 0.8 { // a heading, and no sentence
+				score += 0.4 - 0.3*float64(c.before)/1000/float64(c.records)
+			}
 			why = "short, different in each report"
 		}
 		score -= 0.1*float64(c.of.unknown) + 0.03*float64(c.depth())
@@ -646,6 +653,11 @@ func (in *inference) title() {
 		from = append(from, f.c.pattern())
 		if i == 0 {
 			in.note("title", f.c, "%s", f.why)
+		}
+	}
+	for _, c := range found[0].c.translations() { // where the best one is empty
+		if !slices.ContainsFunc(from, func(p pattern) bool { return p.text == c.pointer() }) {
+			from = append(from, c.pattern())
 		}
 	}
 	in.mapping.Fields.Title = from
@@ -889,6 +901,24 @@ func (in *inference) times() {
 			return nil
 		}
 		put(field, best, "dates", to)
+		has := map[int]bool{}
+		for record := range in.dates[best].times {
+			has[record] = true
+		}
+		for _, c := range dates { // other records may have it under another name
+			if in.taken[c] != "" || in.isForeign(c) || c.of.named&in.bits(concepts) == 0 || c.parent.parent != best.parent.parent || len(in.dates[c].times) < 2 {
+				continue
+			}
+			again := slices.ContainsFunc(slices.Collect(maps.Keys(in.dates[c].times)), func(record int) bool { return has[record] })
+			if !again {
+				from := *to
+				put(field, c, "dates, of other records", to)
+				*to = append(from, *to...)
+				for record := range in.dates[c].times {
+					has[record] = true
+				}
+			}
+		}
 		return best
 	}
 	f := &in.mapping.Fields
@@ -1065,6 +1095,9 @@ func (in *inference) level() {
 			continue
 		}
 		scale, ok := in.scaleOf(c, false)
+		if ordered, is := in.orderBeside(c); is && c.of.means&in.bits("risk level rating severity threat security advisory") != 0 {
+			scale, ok = ordered, true
+		}
 		if !ok || in.isForeign(c) && (!scale.worded || c.of.distinct < 3) {
 			continue
 		}
@@ -1079,6 +1112,8 @@ func (in *inference) level() {
 			score = 0.4
 		case in.highestBeside(c) > 0:
 			score = 0.7
+		case in.isOfOther(c, scale):
+			score = 1
 		default:
 			continue
 		}
@@ -1174,6 +1209,60 @@ func (in *inference) highestBeside(c *column) int {
 		}
 	}
 	return 0
+}
+
+// orderBeside returns the scale of labels beside which a number says the order of each, in equal steps, as
+// {"name": "Watch", "weight": 10} does.
+func (in *inference) orderBeside(c *column) (levelScale, bool) {
+	if c.of.letters < 0.9 || c.of.distinct < 3 || c.of.distinct > 7 || strings.HasPrefix(c.cells[0].text, "#") {
+		return levelScale{}, false
+	}
+	for _, of := range c.parent.children {
+		if of == c || of.of.whole < 0.99 || of.of.distinct != c.of.distinct || len(of.cells) < len(c.cells)*9/10 || !in.follows(of, c) || !in.follows(c, of) {
+			continue
+		}
+		order := map[string]int{}
+		byRecord := map[int]string{}
+		for _, v := range c.cells {
+			byRecord[v.record] = vocabulary.Fold(v.text)
+		}
+		for _, v := range of.cells {
+			if n, err := strconv.Atoi(v.text); err == nil && byRecord[v.record] != "" {
+				order[byRecord[v.record]] = n
+			}
+		}
+		numbers := slices.Compact(slices.Sorted(maps.Values(order)))
+		if len(numbers) < 3 {
+			continue
+		}
+		step, even := numbers[1]-numbers[0], true
+		for i := range numbers[1:] {
+			even = even && numbers[i+1]-numbers[i] == step
+		}
+		low := numbers[0]
+		if !even || low != 0 && low != step && low != 1 {
+			continue
+		}
+		scale := levelScale{levels: map[string]int{}, worded: true}
+		for label, n := range order {
+			scale.levels[label], _ = riskScale{low: 0, high: len(numbers) - 1}.level(float64((n - low) / step))
+		}
+		for _, other := range in.others {
+			if len(other.levels) > len(scale.levels) && within(scale.levels, other.levels) {
+				scale.levels = other.levels
+			}
+		}
+		return scale, true
+	}
+	return levelScale{}, false
+}
+
+// isOfOther reports whether another kind has its level in the same place, with these values among others.
+func (in *inference) isOfOther(c *column, scale levelScale) bool {
+	end := func(p jsontext.Pointer) string { return string(p[len(p.Parent().Parent()):]) }
+	return slices.ContainsFunc(in.others, func(other otherScale) bool {
+		return within(scale.levels, other.levels) && end(other.at) == end(c.pointer())
+	})
 }
 
 // isLabelled reports whether another column has a label for each value of a column.
@@ -1650,7 +1739,13 @@ func (in *inference) placesOf(all []located) {
 			if own&in.bits("category id code link text summary") != 0 {
 				score -= 0.5
 			}
-			score += 0.3*c.of.spaced - 0.1*float64(c.of.unknown)
+			spaced := 0
+			for _, v := range c.cells {
+				if strings.ContainsRune(v.text, ' ') {
+					spaced++
+				}
+			}
+			score += 0.3*float64(spaced)/float64(c.of.n) - 0.1*float64(c.of.unknown)
 			if score > most {
 				best, most = c, score
 			}
@@ -1660,6 +1755,32 @@ func (in *inference) placesOf(all []located) {
 		}
 		each, name, at = append(each, list.pattern()), append(name, patternOf(best.within(list))), append(at, relativeTo(l.from, list))
 		in.note("places", best, "names with positions near the report's")
+	}
+	for _, c := range in.scalars { // texts with a name and a position
+		if in.taken[c] != "" || c.of.letters < 0.9 || c.of.numbers > 0 {
+			continue
+		}
+		for _, order := range []pairOrder{latFirst, lonFirst} {
+			points := map[[2]int]point{}
+			n := 0
+			for _, v := range c.cells {
+				if _, first, second, ok := cutPosition(v.text); ok {
+					n++
+					if order == lonFirst {
+						first, second = second, first
+					}
+					points[v.elementOf()] = point{first, second}
+				}
+			}
+			near, known, elsewhere, _ := in.nearness(points)
+			if n < 3 || 10*n < len(c.cells) || known == 0 || 10*near < 6*known || in.records >= 10 && 10*(near-elsewhere) < 3*known {
+				continue
+			}
+			self := pattern{pairs: order}
+			each, name, at = append(each, c.pattern()), append(name, pattern{}), append(at, self)
+			in.note("places", c, "names, %d of them with positions near the report's", n)
+			break
+		}
 	}
 	if each == nil {
 		return

@@ -162,8 +162,14 @@ func (x *extractor) part(place uint32, name string, from []pattern, convert func
 	for i := range from {
 		x.inner = x.tree.find(x.inner[:0], place, from[i].steps)
 		for _, at := range x.inner {
-			if x.tree.inner != nil && name == "places.name" {
-				at = x.unwrapped(at)
+			if x.tree.inner != nil {
+				if name == "places.name" {
+					at = x.unwrapped(at)
+				}
+				if x.ofText(at, name, &from[i]) {
+					x.trace.settle(mark, false)
+					return
+				}
 			}
 			start := len(x.dst)
 			x.member(strings.TrimPrefix(name, "places."))
@@ -200,6 +206,40 @@ func (x *extractor) part(place uint32, name string, from []pattern, convert func
 		return
 	}
 	x.trace.settle(mark, bad)
+}
+
+// ofText writes the name or the location of a place whose text has both, and reports whether it did.
+func (x *extractor) ofText(at uint32, part string, from *pattern) bool {
+	if x.tree.nodes[at].kind != '"' || x.tree.nodes[at].rawLen > maxLine {
+		return false
+	}
+	line, v := x.line(x.tree.text(at))
+	if v != fits {
+		return false
+	}
+	name, first, second, ok := cutPosition(string(line))
+	if !ok {
+		return false
+	}
+	p := point{first, second}
+	if from.pairs == lonFirst {
+		p = point{second, first}
+	}
+	start := len(x.dst)
+	switch {
+	case part == "places.name":
+		x.member("name")
+		value := len(x.dst)
+		x.quote([]byte(name))
+		x.trace.note(x, part, at, fits, value)
+	case part == "places.location" && p.verdict() == fits && p != (point{}):
+		x.member("location")
+		value := len(x.dst)
+		x.subject.at = p
+		x.dst = appendPoint(x.dst, p)
+		x.trace.note(x, part, at, fits, value)
+	}
+	return len(x.dst) > start
 }
 
 // partByWords writes the name or the location of a place if the words of names lead to it,

@@ -29,7 +29,7 @@ func foldedKey(s string) string { return string(appendFolded(nil, []byte(s))) }
 // tables returns the objects and lists that may be tables.
 func (cs *columns) tables() (all []*table) {
 	cs.top.eachColumn(func(c *column) {
-		if len(all) == mostTables || c.parent == nil || c.keyed || c.depth() > 3 || len(c.cells) > 0 {
+		if len(all) == mostTables || c.parent == nil || c.keyed || c.depth() > 3 || len(c.cells) > 0 || c.isInAny(all) {
 			return
 		}
 		if list := c.byName["*"]; list != nil && list.byName["id"] != nil && len(c.children) == 1 {
@@ -57,6 +57,10 @@ func (cs *columns) tables() (all []*table) {
 		all = append(all, t)
 	})
 	return all
+}
+
+func (c *column) isInAny(tables []*table) bool {
+	return slices.ContainsFunc(tables, func(t *table) bool { return c.isIn(t.at) })
 }
 
 // isTable reports whether the members of an object are all labels, or all objects with nothing but a few
@@ -128,7 +132,7 @@ func (cs *columns) lookUp() {
 	}
 	var values []*column
 	cs.top.eachColumn(func(c *column) {
-		if len(c.cells) == 0 || len(c.children) > 0 || slices.ContainsFunc(tables, func(t *table) bool { return c.isIn(t.at) }) {
+		if len(c.cells) == 0 || len(c.children) > 0 || c.isInAny(tables) {
 			return
 		}
 		values = append(values, c)
@@ -143,17 +147,21 @@ func (cs *columns) lookUp() {
 			}
 		}
 	}
-	for _, c := range values {
-		if of[c] != nil {
+	for _, t := range tables {
+		if taken[t] {
 			continue
 		}
-		if distinct := cs.look(c).distinct; distinct < 2 || c.of.length > 60 {
-			continue
-		}
-		for _, t := range tables {
-			if !taken[t] && t.has(c) >= 0.98 && 3*c.of.distinct >= len(t.keys) && (of[c] == nil || len(t.keys) < len(of[c].keys)) {
-				of[c] = t
+		var best *column // that has most of its keys, and nothing else
+		for _, c := range values {
+			if of[c] != nil || cs.look(c).distinct < 2 || c.of.length > 60 || t.has(c) < 0.98 || 3*c.of.distinct < len(t.keys) {
+				continue
 			}
+			if best == nil || c.of.distinct > best.of.distinct {
+				best = c
+			}
+		}
+		if best != nil {
+			of[best], taken[t] = t, true
 		}
 	}
 	count := 0
@@ -163,7 +171,7 @@ func (cs *columns) lookUp() {
 		}
 	}
 	cs.top.eachColumn(func(c *column) { // objects whose members are called by the keys
-		if len(c.children) < 3 || c.children[0].scalars == 0 || slices.ContainsFunc(tables, func(t *table) bool { return c.isIn(t.at) }) {
+		if len(c.children) < 3 || c.children[0].scalars == 0 || c.isInAny(tables) {
 			return
 		}
 		var best *table
@@ -181,10 +189,14 @@ func (cs *columns) lookUp() {
 		if best == nil {
 			return
 		}
+		taken[best] = true
 		for _, of := range c.children {
 			of.called = labelOf(best.entries[of.folded])
 		}
 	})
+	for t := range taken {
+		t.at.table = true
+	}
 }
 
 // labelOf returns the text that an entry of a table has, or "".

@@ -269,6 +269,28 @@ func degreesOf(s string) (float64, bool) {
 	return sign * n, err == nil && math.Abs(n) <= 180
 }
 
+// cutPosition cuts a text that has a name and then a position, such as Baixa | -25.9532, 32.552, into the name
+// and the two numbers.
+func cutPosition(s string) (name string, first, second float64, ok bool) {
+	const longest, signs = 200, "|@;:([–-,"
+	if len(s) > longest {
+		return "", 0, 0, false
+	}
+	for i, c := range s {
+		if i == 0 || !strings.ContainsRune(signs, c) {
+			continue
+		}
+		rest := strings.Trim(s[i+utf8.RuneLen(c):], " )]")
+		if name = strings.TrimSpace(s[:i]); !strings.ContainsFunc(name, unicode.IsLetter) || rest == "" || unicode.IsLetter(rune(rest[0])) {
+			continue
+		}
+		if first, second, ok = twoIn(rest); ok {
+			return name, first, second, true
+		}
+	}
+	return "", 0, 0, false
+}
+
 // sexagesimal reads degrees with minutes and perhaps seconds, such as 50°06'37".
 func sexagesimal(s string) (degrees float64, ok bool) {
 	if !strings.ContainsAny(s, "°º'′") {

@@ -191,7 +191,7 @@ func document(t *testing.T, set *mappings.Set, c report.Change) object {
 		if list, ok := value.([]any); ok {
 			list = slices.DeleteFunc(list, func(v any) bool {
 				place, _ := v.(object)
-				return v == members["title"] || place["name"] == members["title"]
+				return members["title"] != nil && (v == members["title"] || place["name"] == members["title"])
 			})
 			if members[name] = list; len(list) == 0 {
 				delete(members, name)
