@@ -21,12 +21,61 @@ func (x *extractor) enrich() {
 // objects where they are referred to. What it adds is marked, and no text.
 func (t *tree) enrich() {
 	last := uint32(len(t.nodes))
+	if t.isBoxed(0) || t.nodes[0].first != none && t.isBoxed(t.nodes[0].first) {
+		for at := range last {
+			if t.isBoxed(at) {
+				t.unbox(at)
+			}
+		}
+	}
 	for at := range last {
 		if t.nodes[at].kind == '{' {
 			t.number(at)
 		}
 	}
 	t.relate(last)
+}
+
+// isBoxed reports whether every value of an object is a list, as programs write it that know nothing else:
+// {"title": ["Flood"], "level": [3]}.
+func (t *tree) isBoxed(object uint32) bool {
+	const fewest = 3
+	if t.nodes[object].kind != '{' {
+		return false
+	}
+	ones := 0
+	for at := t.nodes[object].first; at != none; at = t.nodes[at].next {
+		switch t.nodes[at].kind {
+		case '[':
+			if t.boxed(at) != none {
+				ones++
+			}
+		case '{':
+		default:
+			return false
+		}
+	}
+	return ones >= fewest
+}
+
+// boxed returns the value in a list of one value, or none.
+func (t *tree) boxed(at uint32) uint32 {
+	first := t.nodes[at].first
+	if t.nodes[at].kind != '[' || first == none || t.nodes[first].next != none || t.nodes[first].kind == '{' || t.nodes[first].kind == '[' {
+		return none
+	}
+	return first
+}
+
+// unbox takes the values of an object out of their lists.
+func (t *tree) unbox(object uint32) {
+	for at := t.nodes[object].first; at != none; at = t.nodes[at].next {
+		if of := t.boxed(at); of != none {
+			n, value := &t.nodes[at], &t.nodes[of]
+			n.kind, n.rawAt, n.rawLen, n.first = value.kind, value.rawAt, value.rawLen, none
+			value.kind = 'n'
+		}
+	}
 }
 
 // copyOf appends a node that shows what another one does, as the next child of parent.

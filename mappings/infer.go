@@ -304,7 +304,7 @@ func (in *inference) country() {
 				covered[v.record] = true
 			}
 		}
-		if i > 0 && (fresh*50 < in.records || rank(f) < rank(found[0])-0.5) {
+		if i > 0 && (fresh*50 < in.records || rank(f) < rank(found[0])-0.5 || in.contradicts(f.c, found[0].c)) {
 			in.taken[f.c] = "country"
 			continue
 		}
@@ -321,6 +321,29 @@ func (in *inference) country() {
 		}
 		in.elect(stated)
 	}
+}
+
+// contradicts reports whether two columns mostly name different countries, as those of a report and of its
+// author do.
+func (in *inference) contradicts(a, b *column) bool {
+	named := map[int]map[string]bool{}
+	for _, v := range b.cells {
+		for _, code := range in.countriesOf(v.text) {
+			if named[v.record] == nil {
+				named[v.record] = map[string]bool{}
+			}
+			named[v.record][code] = true
+		}
+	}
+	both, same := 0, 0
+	for _, v := range a.cells {
+		if codes := in.countriesOf(v.text); codes != nil && named[v.record] != nil {
+			if both++; among(codes, named[v.record]) {
+				same++
+			}
+		}
+	}
+	return both >= 3 && 2*same < both
 }
 
 func among(codes []string, known map[string]bool) bool {
@@ -615,7 +638,7 @@ func (in *inference) title() {
 			}
 			named, ended := 0, 0
 			for _, v := range c.cells {
-				if strings.Count(v.text, " ") >= 2 {
+				if strings.Count(v.text, " ") >= 2 || unspaced(v.text) >= 8 {
 					named++
 				}
 				if last, _ := utf8.DecodeLastRuneInString(v.text); strings.ContainsRune(".。!…", last) {
@@ -1118,9 +1141,11 @@ func (in *inference) level() {
 			continue
 		}
 		switch {
+		case in.highestBeside(c) > 0: // which says what the labels only suggest
+			score += 0.4
 		case scale.worded:
 			score += 0.3
-		case in.isLabelled(c), in.highestBeside(c) > 0:
+		case in.isLabelled(c):
 			score += 0.2
 		default:
 			score -= 0.3 + 0.3*float64(c.of.unknown)
@@ -1201,7 +1226,7 @@ func (in *inference) highestBeside(c *column) int {
 		high = max(high, n)
 	}
 	for _, of := range c.parent.children {
-		if of == c || of.of.distinct != 1 || of.of.whole < 0.99 || len(of.cells) < len(c.cells) || len(c.parent.children) > 6 {
+		if of == c || of.of.distinct != 1 || of.of.whole < 0.99 || len(of.cells) < len(c.cells) || len(c.parent.children) > 6 && !beginAlike(of.folded, c.folded) {
 			continue
 		}
 		if n, err := strconv.Atoi(of.cells[0].text); err == nil && n >= high && n >= 3 && n <= 10 {
@@ -1209,6 +1234,15 @@ func (in *inference) highestBeside(c *column) int {
 		}
 	}
 	return 0
+}
+
+// beginAlike reports whether two names have most of the shorter one in common, as levelno and levelmax do.
+func beginAlike(a, b string) bool {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n >= 4 && 2*n > min(len(a), len(b))
 }
 
 // orderBeside returns the scale of labels beside which a number says the order of each, in equal steps, as

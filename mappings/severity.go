@@ -193,6 +193,16 @@ func isUnspaced(c rune) bool {
 	return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
+// unspaced returns how many letters of a text are of such scripts.
+func unspaced(text string) (n int) {
+	for _, c := range text {
+		if isUnspaced(c) {
+			n++
+		}
+	}
+	return n
+}
+
 // english returns the English word of a risk level, folded, in any language.
 func (t severityTable) english(label string) (string, bool) {
 	at, ok := t[0].place[label]
