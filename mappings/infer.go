@@ -1114,7 +1114,7 @@ func (in *inference) level() {
 		if !c.isPlain() || in.taken[c] != "" || c.of.distinct > 12 || c.of.length > 60 || in.share(c) < 0.1 {
 			continue
 		}
-		if in.threatOf(c) >= 0 || in.isOneOfRatings(c) {
+		if in.threatOf(c) >= 0 || in.isOneOfRatings(c) || in.isOneOfAlike(c) {
 			continue
 		}
 		scale, ok := in.scaleOf(c, false)
@@ -1212,6 +1212,35 @@ func (in *inference) isOneOfRatings(c *column) bool {
 		}
 	}
 	return false
+}
+
+// isOneOfAlike reports whether a column is a member of an object most of whose members are on one scale, and
+// says nothing of the whole: such an object rates topics, whatever they are called.
+func (in *inference) isOneOfAlike(c *column) bool {
+	const fewest = 4
+	table := "" // that says what the values mean
+	if strings.HasPrefix(c.name, "{/") {
+		table, c = c.name, c.parent
+	}
+	if c.name == "*" || c.of.named&in.bits("risk level rating severity") != 0 {
+		return false
+	}
+	alike := 0
+	labels := labelsOf(c)
+	for _, of := range c.parent.children {
+		if of != c && of.of.distinct > 1 && (table == "" || of.byName[table] != nil) {
+			here := 0
+			for label := range labelsOf(of) {
+				if labels[label] {
+					here++
+				}
+			}
+			if 3*here >= 2*max(of.of.distinct, len(labels)) {
+				alike++
+			}
+		}
+	}
+	return alike >= fewest && 2*alike >= len(c.parent.children)
 }
 
 // highestBeside returns the one number that stands beside all values of a column of small numbers, and
