@@ -1713,7 +1713,7 @@ func (in *inference) threatLabels() (rated []ratedColumn, lists []*column) {
 		if len(threats) < 2 || all > 80 || 10*known < 4*all {
 			continue
 		}
-		r := ratedColumn{At: c.pattern(), Names: in.x.threatWords.byExclusion(seen, threats)}
+		r := ratedColumn{At: c.pattern()}
 		for _, of := range in.scalars { // its rating beside it
 			if of == c || in.taken[of] != "" || of.parent != c.parent || c.parent.name != "*" || of.of.distinct > 12 || of.of.length > 40 || of.isOrdinal() {
 				continue
@@ -1729,6 +1729,7 @@ func (in *inference) threatLabels() (rated []ratedColumn, lists []*column) {
 		if !few && r.Level == nil {
 			continue
 		}
+		r.Names = in.x.threatWords.byExclusion(seen, threats, r.Level != nil)
 		rated = append(rated, r)
 		in.note("threats", c, "%d of %d of its labels are threats", known, all)
 	}

@@ -290,10 +290,11 @@ func (t *threatWords) shortened(word string) (threat int, ok bool) {
 
 // byExclusion returns the threats of those labels, folded, that mention several: beside a label for crime,
 // Kidnap and extortion is kidnapping.
-func (t *threatWords) byExclusion(labels map[string]bool, known map[int]bool) map[string]string {
+// Of what is rated, words such as safety say nothing else.
+func (t *threatWords) byExclusion(labels map[string]bool, known map[int]bool, rated bool) map[string]string {
 	var names map[string]string
 	for label := range labels {
-		if _, ok := t.entry(label); ok || !isNameOfThreat([]byte(label)) {
+		if _, ok := t.entry(label); ok || !rated && !isNameOfThreat([]byte(label)) {
 			continue
 		}
 		called := map[int]bool{}
