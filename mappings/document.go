@@ -121,6 +121,7 @@ func (x *extractor) document(c report.Change) {
 	x.first("ends_at", from.EndsAt, (*extractor).putEnd)
 	x.first("published_at", from.PublishedAt, (*extractor).putTime)
 	x.first("updated_at", from.UpdatedAt, (*extractor).putTime)
+	x.hideTables()
 	x.text()
 	x.textIn()
 	x.threats(headline, summary)

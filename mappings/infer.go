@@ -1387,7 +1387,10 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 		seen[vocabulary.Fold(v.text)]++
 	}
 	for label, n := range seen { // one in a hundred may be damaged
-		if n*100 < len(c.cells) && len(seen) > 2 {
+		if before, err := strconv.Atoi(label); err == nil && seen[strconv.Itoa(before-1)] > 0 {
+			continue // the next number
+		}
+		if n*100 < len(c.cells) && len(seen) > 2 && !isOnScaleOf(label, seen) {
 			delete(seen, label)
 		}
 	}
@@ -1533,6 +1536,24 @@ func labelsOf(c *column) map[string]bool {
 	return all
 }
 
+// isOnScaleOf reports whether a label is on the scale that most others are on: the highest level may be rare.
+func isOnScaleOf(label string, others map[string]int) bool {
+	best, is := 0, false
+	for i := range severity {
+		n := 0
+		for other := range others {
+			if _, ok := severity[i].placeOf(other); ok {
+				n++
+			}
+		}
+		if n > best {
+			best = n
+			_, is = severity[i].placeOf(label)
+		}
+	}
+	return is && best > 2
+}
+
 // mostly returns the labels of the scale that has most of them, if they are at least three and nearly all
 // that there are.
 func mostly(seen map[string]int, all int) (known []string, ok bool) {
@@ -1670,6 +1691,30 @@ func (in *inference) ratings(lists []*column) (rated []ratedColumn) {
 		}
 		families[k] = append(families[k], c)
 	}
+	named := map[*column]int{}
+	for _, k := range order { // what stands beside ratings may be called after a threat in short
+		if len(families[k]) < 3 {
+			continue
+		}
+		for _, c := range in.scalars {
+			if in.taken[c] != "" || !c.isPlain() || c.of.distinct > 12 || in.threatOf(c) >= 0 {
+				continue
+			}
+			at := c
+			for at.parent != nil && at.parent != k.parent {
+				at = at.parent
+			}
+			if at.parent == nil || string(c.within(at)) != k.rest || strings.HasPrefix(at.name, "[") {
+				continue
+			}
+			shared := at.sharedWords()
+			words := slices.DeleteFunc(vocabulary.Words(at.name), func(word string) bool { return shared[vocabulary.Fold(word)] })
+			if threat, ok := in.x.threatWords.shortened(strings.Join(words, " ")); ok {
+				families[k] = append(families[k], c)
+				named[c] = threat
+			}
+		}
+	}
 	for _, k := range order {
 		all := &column{parent: k.parent, name: families[k][0].name}
 		for _, c := range families[k] {
@@ -1691,7 +1736,11 @@ func (in *inference) ratings(lists []*column) (rated []ratedColumn) {
 			continue
 		}
 		for _, c := range families[k] {
-			threat := in.x.threatWords.names[in.threatOf(c)]
+			of, short := named[c]
+			if !short {
+				of = in.threatOf(c)
+			}
+			threat := in.x.threatWords.names[of]
 			rated = append(rated, ratedColumn{At: c.pattern(), Threat: threat, Levels: scale.levels})
 			in.note("threats", c, "rates %s: %s", threat, scale)
 		}
@@ -1708,14 +1757,13 @@ func (in *inference) threatLabels() (rated []ratedColumn, lists []*column) {
 		threats, known, all := map[int]bool{}, 0, 0
 		seen := map[string]bool{}
 		for _, v := range c.cells {
-			for part := range strings.FieldsFuncSeq(v.text, func(c rune) bool { return strings.ContainsRune(",;|", c) }) {
-				part = strings.TrimSpace(part)
+			for part := range in.x.threatWords.entries(v.text) {
 				if seen[part] {
 					continue
 				}
 				seen[part] = true
 				all++
-				if threat, ok := in.x.threatWords.named([]byte(part)); ok {
+				if threat, ok := in.x.threatWords.entry(part); ok {
 					known++
 					threats[threat] = true
 				}
@@ -1744,6 +1792,7 @@ func (in *inference) threatLabels() (rated []ratedColumn, lists []*column) {
 		if !few && r.Level == nil {
 			continue
 		}
+		r.Names = in.x.threatWords.byExclusion(seen, threats, r.Level != nil)
 		rated = append(rated, r)
 		in.note("threats", c, "%d of %d of its labels are threats", known, all)
 	}
@@ -1752,11 +1801,12 @@ func (in *inference) threatLabels() (rated []ratedColumn, lists []*column) {
 
 // ratedColumn says where a record names threats, or rates one.
 type ratedColumn struct {
-	Each   *pattern       `json:"each,omitzero"`   // the entries of a list; nil if the record itself has it
-	At     pattern        `json:"at"`              // what names the threat, or rates the one that is known
-	Threat string         `json:"threat,omitzero"` // empty if the value names it
-	Level  *pattern       `json:"level,omitzero"`  // its rating, from an entry
-	Levels map[string]int `json:"levels,omitzero"` // of the values of a rating, folded
+	Each   *pattern          `json:"each,omitzero"`   // the entries of a list; nil if the record itself has it
+	At     pattern           `json:"at"`              // what names the threat, or rates the one that is known
+	Threat string            `json:"threat,omitzero"` // empty if the value names it
+	Names  map[string]string `json:"names,omitzero"`  // the threats of labels, folded, that could be of several
+	Level  *pattern          `json:"level,omitzero"`  // its rating, from an entry
+	Levels map[string]int    `json:"levels,omitzero"` // of the values of a rating, folded
 }
 
 // relativeTo returns a pattern of a position from an outer column.
@@ -1836,7 +1886,7 @@ func (in *inference) placesOf(all []located) {
 				}
 			}
 			near, known, elsewhere, _ := in.nearness(points)
-			if n < 3 || 10*n < len(c.cells) || known == 0 || 10*near < 6*known || in.records >= 10 && 10*(near-elsewhere) < 3*known {
+			if n < 3 || 3*n < len(c.cells) || known == 0 || 10*near < 6*known || in.records >= 10 && 10*(near-elsewhere) < 3*known {
 				continue
 			}
 			self := pattern{pairs: order}
@@ -1844,6 +1894,25 @@ func (in *inference) placesOf(all []located) {
 			in.note("places", c, "names, %d of them with positions near the report's", n)
 			break
 		}
+	}
+	for _, c := range in.scalars { // names of cities in the countries that a report is about
+		if in.kind == report.Cities || in.taken[c] != "" || c.of.letters < 0.9 || c.of.length > 40 || in.isForeign(c) || c.isSlug() || in.isOfPlace(c) || slices.ContainsFunc(each, func(p pattern) bool { return p.text == c.pointer() }) {
+			continue
+		}
+		known, here := 0, 0
+		for _, v := range c.cells {
+			if cities := in.citiesCalled(v.text); cities != nil && in.countryOf(v.text) == "" {
+				known++
+				if slices.ContainsFunc(cities, func(city *gazetteer.City) bool { return in.nations[v.record][city.Country] }) {
+					here++
+				}
+			}
+		}
+		if here < 3 || 10*known < 7*len(c.cells) || 10*here < 7*known {
+			continue
+		}
+		each, name, at = append(each, c.pattern()), append(name, pattern{}), append(at, pattern{})
+		in.note("places", c, "%d of %d are cities where the report is", here, len(c.cells))
 	}
 	if each == nil {
 		return

@@ -73,6 +73,7 @@ type kindMapping struct {
 	// NotText are names of members whose strings are never part of `text`.
 	NotText []string `json:"not_text,omitzero"`
 
+	tables  [][]step       // where values are looked up; what they have is no text of the record
 	told    fieldBits      // fields that are read by patterns alone
 	levelOf map[string]int // what the values of risk_level mean, folded; nil unless they were inferred
 
@@ -162,7 +163,45 @@ func (m *kindMapping) over(base *kindMapping, keep fieldBits) *kindMapping {
 	if m.Rated != nil && tell(threatsField) {
 		all.Rated = m.Rated
 	}
+	all.tables = m.tableSteps()
 	return &all
+}
+
+// tableSteps returns where the tables are in which patterns look values up.
+func (m *kindMapping) tableSteps() (tables [][]step) {
+	var seen []string
+	note := func(p *pattern) {
+		if p == nil {
+			return
+		}
+		for token := range p.text.Tokens() {
+			if strings.HasPrefix(token, "{/") && !slices.Contains(seen, token) {
+				seen = append(seen, token)
+			}
+		}
+		for _, s := range p.steps {
+			if s.table != nil && len(tables) < len(seen) {
+				tables = append(tables, s.table)
+			}
+		}
+	}
+	for _, l := range m.lists() {
+		if l.plain != nil {
+			for i := range *l.plain {
+				note(&(*l.plain)[i])
+			}
+			continue
+		}
+		for i := range *l.several {
+			note(&(*l.several)[i].at)
+		}
+	}
+	for i := range m.Rated {
+		note(&m.Rated[i].At)
+		note(m.Rated[i].Each)
+		note(m.Rated[i].Level)
+	}
+	return tables
 }
 
 // source is where the values of a list are: a pattern, and the characters that separate

@@ -258,6 +258,24 @@ func (cs *columns) addLookedUp(c *column, t *table, count *int) {
 	}
 }
 
+// hideTables leaves the tables of a record out of its text: they have what other records are about as well.
+func (x *extractor) hideTables() {
+	var hide func(at uint32)
+	hide = func(at uint32) {
+		x.tree.nodes[at].used = true
+		for of := x.tree.nodes[at].first; of != none; of = x.tree.nodes[of].next {
+			hide(of)
+		}
+	}
+	for _, table := range x.mapping.tables {
+		for _, at := range x.tree.find(nil, 0, table) {
+			if at != 0 {
+				hide(at)
+			}
+		}
+	}
+}
+
 // cellsOf returns the values that a record has.
 func (c *column) cellsOf(record int) []cell {
 	i, _ := slices.BinarySearchFunc(c.cells, record, func(v cell, record int) int { return v.record - record })

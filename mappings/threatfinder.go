@@ -2,6 +2,7 @@ package mappings
 
 import (
 	"bytes"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -218,6 +219,15 @@ func (t *threatWords) named(entry []byte) (threat int, ok bool) {
 	if threat, ok = t.label(entry); ok || !isNameOfThreat(entry) {
 		return threat, ok
 	}
+	all := t.mentioned(entry)
+	if len(all) != 1 {
+		return 0, false
+	}
+	return all[0], true
+}
+
+// mentioned returns the threats that the words of an entry are labels of, or mention.
+func (t *threatWords) mentioned(entry []byte) (all []int) {
 	counts := make([]int, len(t.names))
 	t.countScripts(counts, bytes.ToLower(entry))
 	for words := wordsOf(entry); len(words) > 0; {
@@ -228,15 +238,80 @@ func (t *threatWords) named(entry []byte) (threat int, ok bool) {
 		words = words[max(n, 1):]
 	}
 	for i, n := range counts {
-		if n == 0 {
-			continue
+		if n > 0 {
+			all = append(all, i)
 		}
-		if ok {
-			return 0, false
+	}
+	return all
+}
+
+// entries yields the labels in a text that lists some. A label may have a comma itself, as in "Power, water
+// and phones".
+func (t *threatWords) entries(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if _, ok := t.entry(text); ok {
+			yield(text)
+			return
 		}
-		threat, ok = i, true
+		for part := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune(",;|", c) }) {
+			if !yield(strings.TrimSpace(part)) {
+				return
+			}
+		}
+	}
+}
+
+// entry is named for a label that may be written as programs write names: borderControl.
+func (t *threatWords) entry(label string) (threat int, ok bool) {
+	if threat, ok = t.named([]byte(label)); !ok && !strings.ContainsRune(label, ' ') {
+		return t.named([]byte(strings.ToLower(strings.Join(vocabulary.Words(label), " "))))
 	}
 	return threat, ok
+}
+
+// shortened returns the threat of a label that begins with a word of four letters or more, as Entführung does
+// with Entf, if that of no other threat does.
+func (t *threatWords) shortened(word string) (threat int, ok bool) {
+	word = vocabulary.Fold(word)
+	if len(word) < 4 {
+		return 0, false
+	}
+	for label, of := range t.labels {
+		if !strings.HasPrefix(label, word) {
+			continue
+		}
+		if ok && of != threat {
+			return 0, false
+		}
+		threat, ok = of, true
+	}
+	return threat, ok
+}
+
+// byExclusion returns the threats of those labels, folded, that mention several: beside a label for crime,
+// Kidnap and extortion is kidnapping.
+// Of what is rated, words such as safety say nothing else.
+func (t *threatWords) byExclusion(labels map[string]bool, known map[int]bool, rated bool) map[string]string {
+	var names map[string]string
+	for label := range labels {
+		if _, ok := t.entry(label); ok || !rated && !isNameOfThreat([]byte(label)) {
+			continue
+		}
+		called := map[int]bool{}
+		for _, word := range wordsOf([]byte(label)) {
+			if threat, ok := t.label([]byte(word)); ok {
+				called[threat] = true
+			}
+		}
+		rest := slices.DeleteFunc(t.mentioned([]byte(label)), func(threat int) bool { return known[threat] })
+		if len(rest) == 1 && called[rest[0]] {
+			if names == nil {
+				names = map[string]string{}
+			}
+			names[vocabulary.Fold(label)] = t.names[rest[0]]
+		}
+	}
+	return names
 }
 
 // shortestEnd is the number of letters of a word that may be the end of a compound.

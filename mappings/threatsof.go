@@ -323,13 +323,15 @@ func (x *extractor) ratedThreats() (any bool) {
 		}
 		x.ratings[threat], x.lists = x.ratings[threat] || level > 0, x.lists || level == 0
 	}
-	named := func(at uint32, level int) {
+	named := func(r *ratedColumn, at uint32, level int) {
 		s, v := x.scalar(at)
 		if v != fits {
 			return
 		}
-		for part := range strings.FieldsFuncSeq(string(s), func(c rune) bool { return strings.ContainsRune(",;|", c) }) {
-			if threat, ok := x.threatWords.named([]byte(strings.TrimSpace(part))); ok {
+		for part := range x.threatWords.entries(string(s)) {
+			if threat, ok := x.threatWords.entry(part); ok {
+				count(threat, level)
+			} else if threat := slices.Index(x.threatWords.names, r.Names[vocabulary.Fold(part)]); threat >= 0 {
 				count(threat, level)
 			}
 		}
@@ -352,13 +354,13 @@ func (x *extractor) ratedThreats() (any bool) {
 				}
 				for _, at := range x.tree.find(nil, entry, r.At.steps) {
 					if n > 0 { // a rating that is not understood says nothing
-						named(at, n)
+						named(r, at, n)
 					}
 				}
 			}
 		default:
 			for _, at := range x.tree.find(nil, 0, r.At.steps) {
-				named(at, 0)
+				named(r, at, 0)
 			}
 		}
 	}
