@@ -1218,9 +1218,8 @@ func (in *inference) isOneOfRatings(c *column) bool {
 // says nothing of the whole: such an object rates topics, whatever they are called.
 func (in *inference) isOneOfAlike(c *column) bool {
 	const fewest = 4
-	table := "" // that says what the values mean
-	if strings.HasPrefix(c.name, "{/") {
-		table, c = c.name, c.parent
+	if strings.HasPrefix(c.name, "{/") { // what a table says that its values mean
+		c = c.parent
 	}
 	if c.name == "*" || c.of.named&in.bits("risk level rating severity") != 0 {
 		return false
@@ -1228,7 +1227,7 @@ func (in *inference) isOneOfAlike(c *column) bool {
 	alike := 0
 	labels := labelsOf(c)
 	for _, of := range c.parent.children {
-		if of != c && of.of.distinct > 1 && (table == "" || of.byName[table] != nil) {
+		if of != c && of.of.distinct > 1 {
 			here := 0
 			for label := range labelsOf(of) {
 				if labels[label] {
@@ -1415,15 +1414,20 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 	numbers := map[string]int{}
 	low, high := math.MaxInt, 0
 	of := 0
+	others := 0 // such as NA
 	for _, label := range labels {
 		n, top, ok := numberIn(label)
-		if !ok || n > 10 {
+		if !ok {
+			others += seen[label]
+			continue
+		}
+		if n > 10 {
 			return levelScale{}, false
 		}
 		numbers[label] = n
 		low, high, of = min(low, n), max(high, n), max(of, top)
 	}
-	if len(labels) == 0 {
+	if len(numbers) == 0 || 10*others > len(c.cells) {
 		return levelScale{}, false
 	}
 	if of == 0 {
