@@ -3,6 +3,7 @@ package mappings
 import (
 	"bytes"
 	"cmp"
+	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +50,7 @@ type columns struct {
 	records  int
 	elements []int // of lists, and members of objects whose names are data: what each is in; the first stands for none
 	x        *extractor
+	visits   int // of the record that is read
 }
 
 const (
@@ -56,23 +58,32 @@ const (
 	maxCell     = 600   // bytes of a value that are looked at
 	maxElements = 60    // of one list that are looked at
 	maxColDepth = 12
+	maxVisits   = 100_000 // of one record, whose objects may refer to one another in circles
 )
 
 // newColumns reads the columns of records. Those that are no JSON are left out.
 func newColumns(x *extractor, m *kindMapping, records [][]byte) *columns {
 	cs := &columns{x: x}
 	x.mapping = m
+	// Whatever depends on an order depends on this one, and neighbours have nothing in common.
+	hash := func(record []byte) uint64 {
+		h := fnv.New64a()
+		_, _ = h.Write(record)
+		return h.Sum64()
+	}
+	records = slices.SortedFunc(slices.Values(records), func(a, b []byte) int { return cmp.Or(cmp.Compare(hash(a), hash(b)), bytes.Compare(a, b)) })
 	names := &column{byName: map[string]*column{}} // to see which objects have data for names
 	count := 0
 	for range 2 {
 		cs.top, cs.elements, cs.records = &column{byName: map[string]*column{}}, make([]int, 1), 0
 		count = 0
 		for _, record := range records {
-			if x.tree.parse(record) != nil {
+			if x.tree.parse(record) != nil || x.tree.nodes[0].kind != '{' {
 				continue
 			}
 			x.enrich()
 			cs.records++
+			cs.visits = 0
 			cs.walk(0, cs.top, names, 0, 0, &count)
 		}
 		names = cs.top
@@ -117,7 +128,7 @@ func (c *column) child(name, folded string, count *int) *column {
 func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *int) {
 	x := cs.x
 	n := &x.tree.nodes[at]
-	if c == nil || depth > maxColDepth || n.shown || x.tree.empty(at) {
+	if cs.visits++; c == nil || depth > maxColDepth || cs.visits > maxVisits || n.shown || x.tree.empty(at) {
 		return
 	}
 	if n.kind == '{' && at != 0 && x.isLocalized(at) {

@@ -140,7 +140,7 @@ func (in *inference) elect(stated map[int][]string) {
 			if codes != nil && !slices.Contains(codes, c.Country) {
 				continue
 			}
-			if n > best || n == best && in.cities[i] != nil && c.Name < in.cities[i].Name {
+			if n > best || n == best && in.cities[i] != nil && c.Name+c.Country < in.cities[i].Name+in.cities[i].Country {
 				best, in.cities[i] = n, c
 			}
 		}

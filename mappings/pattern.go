@@ -73,12 +73,10 @@ func parsePattern(text jsontext.Pointer) (pattern, error) {
 			continue
 		}
 		if table, ok := strings.CutPrefix(name, "{/"); ok && strings.HasSuffix(name, "}") {
-			of, err := parsePattern(jsontext.Pointer("/" + strings.TrimSuffix(table, "}")))
-			if err != nil {
-				return pattern{}, err
+			if of, err := parsePattern(jsontext.Pointer("/" + strings.TrimSuffix(table, "}"))); err == nil {
+				p.steps = append(p.steps, step{table: of.steps, index: -1})
+				continue
 			}
-			p.steps = append(p.steps, step{table: of.steps, index: -1})
-			continue
 		}
 		if inside, ok := strings.CutPrefix(name, "["); ok && strings.HasSuffix(name, "]") {
 			if member, label, ok := strings.Cut(strings.TrimSuffix(inside, "]"), "="); ok && label != "" {

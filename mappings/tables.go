@@ -262,6 +262,9 @@ func (cs *columns) addLookedUp(c *column, t *table, count *int) {
 func (x *extractor) hideTables() {
 	var hide func(at uint32)
 	hide = func(at uint32) {
+		if x.tree.nodes[at].added { // it shows another node
+			return
+		}
 		x.tree.nodes[at].used = true
 		for of := x.tree.nodes[at].first; of != none; of = x.tree.nodes[of].next {
 			hide(of)

@@ -91,7 +91,14 @@ func TestStrangers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		set = inferredFrom(t, set, slices.Collect(maps.Values(live)))
+		builtin := set
+		set = inferredFrom(t, builtin, slices.Collect(maps.Values(live)))
+		again := inferredFrom(t, builtin, slices.Collect(maps.Values(live))) // in another order
+		for _, kind := range report.Kinds() {
+			if set.Hash(kind) != again.Hash(kind) {
+				t.Errorf("%s: the same %s in another order are read in another way", vendor, kind)
+			}
+		}
 		lines(t, strings.Replace(name, ".feed.", ".truth.", 1), func(line []byte) {
 			f := new(truth)
 			if err := json.Unmarshal(line, f); err != nil {
