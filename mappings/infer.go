@@ -1118,7 +1118,7 @@ func (in *inference) level() {
 			continue
 		}
 		scale, ok := in.scaleOf(c, false)
-		if ordered, is := in.orderBeside(c); is && c.of.means&in.bits("risk level rating severity threat security advisory") != 0 {
+		if ordered, coloured, is := in.orderBeside(c); is && (coloured || c.of.means&in.bits("risk level rating severity threat security advisory") != 0) {
 			scale, ok = ordered, true
 		}
 		if !ok || in.isForeign(c) && (!scale.worded || c.of.distinct < 3) {
@@ -1245,7 +1245,7 @@ func (in *inference) isOneOfAlike(c *column) bool {
 // highestBeside returns the one number that stands beside all values of a column of small numbers, and
 // is not smaller than any of them, as in {"degree": 2, "of": 4}; else 0.
 func (in *inference) highestBeside(c *column) int {
-	if c.of.whole < 0.99 || c.of.distinct < 2 {
+	if c.of.whole < 0.9 || c.of.distinct < 2 {
 		return 0
 	}
 	high := 0
@@ -1274,13 +1274,17 @@ func beginAlike(a, b string) bool {
 }
 
 // orderBeside returns the scale of labels beside which a number says the order of each, in equal steps, as
-// {"name": "Watch", "weight": 10} does.
-func (in *inference) orderBeside(c *column) (levelScale, bool) {
+// {"name": "Watch", "weight": 10} does, or a colour from green to red.
+func (in *inference) orderBeside(c *column) (scale levelScale, coloured, ok bool) {
 	if c.of.letters < 0.9 || c.of.distinct < 3 || c.of.distinct > 7 || strings.HasPrefix(c.cells[0].text, "#") {
-		return levelScale{}, false
+		return levelScale{}, false, false
 	}
 	for _, of := range c.parent.children {
-		if of == c || of.of.whole < 0.99 || of.of.distinct != c.of.distinct || len(of.cells) < len(c.cells)*9/10 || !in.follows(of, c) || !in.follows(c, of) {
+		if of == c || of.of.distinct != c.of.distinct || len(of.cells) < len(c.cells)*9/10 {
+			continue
+		}
+		place, coloured := coloursOf(of)
+		if !coloured && of.of.whole < 0.99 || !in.follows(of, c) || !in.follows(c, of) {
 			continue
 		}
 		order := map[string]int{}
@@ -1289,7 +1293,13 @@ func (in *inference) orderBeside(c *column) (levelScale, bool) {
 			byRecord[v.record] = vocabulary.Fold(v.text)
 		}
 		for _, v := range of.cells {
-			if n, err := strconv.Atoi(v.text); err == nil && byRecord[v.record] != "" {
+			n, known := place[v.text]
+			if !coloured {
+				var err error
+				n, err = strconv.Atoi(v.text)
+				known = err == nil
+			}
+			if known && byRecord[v.record] != "" {
 				order[byRecord[v.record]] = n
 			}
 		}
@@ -1314,9 +1324,43 @@ func (in *inference) orderBeside(c *column) (levelScale, bool) {
 				scale.levels = other.levels
 			}
 		}
-		return scale, true
+		return scale, coloured, true
 	}
-	return levelScale{}, false
+	return levelScale{}, false, false
+}
+
+// coloursOf returns the order of the colours in a column, such as #4caf50, from green over yellow to red,
+// lighter ones first; false if it has others.
+func coloursOf(c *column) (place map[string]int, ok bool) {
+	const greenest = 170 // degrees of hue
+	rank := map[string]float64{}
+	for _, v := range c.cells {
+		hex, isHex := strings.CutPrefix(v.text, "#")
+		n, err := strconv.ParseUint(hex, 16, 32)
+		if !isHex || err != nil || len(hex) != 6 {
+			return nil, false
+		}
+		r, g, b := float64(n>>16), float64(n>>8&255), float64(n&255)
+		high, low := max(r, g, b), min(r, g, b)
+		hue := 0.0
+		switch {
+		case high == low || high == b:
+			return nil, false
+		case high == r:
+			hue = 60 * (g - b) / (high - low)
+		default:
+			hue = 60 * (2 + (b-r)/(high-low))
+		}
+		if hue > greenest {
+			return nil, false
+		}
+		rank[v.text] = -hue - high/255
+	}
+	place = map[string]int{}
+	for i, colour := range slices.SortedFunc(maps.Keys(rank), func(a, b string) int { return cmp.Compare(rank[a], rank[b]) }) {
+		place[colour] = i
+	}
+	return place, true
 }
 
 // isOfOther reports whether another kind has its level in the same place, with these values among others.
