@@ -134,6 +134,25 @@ func (m *kindMapping) differsFrom(other *kindMapping) (fields fieldBits) {
 	return fields
 }
 
+// drop has m say nothing of fields.
+func (m *kindMapping) drop(fields fieldBits) {
+	for _, l := range m.lists() {
+		switch {
+		case !fields.has(l.field):
+		case l.plain != nil:
+			*l.plain = nil
+		default:
+			*l.several = nil
+		}
+	}
+	if fields.has(placesField) {
+		m.Places.Each = nil
+	}
+	if fields.has(threatsField) {
+		m.Rated = nil
+	}
+}
+
 // over returns what m says, and what base says of the rest, and of the fields in keep.
 func (m *kindMapping) over(base *kindMapping, keep fieldBits) *kindMapping {
 	all := *base

@@ -243,10 +243,17 @@ func (s *Set) infersBetter(kind report.Kind, r *reading, of *shape) bool {
 	if of.tried >= sampleRecords {
 		of.sample = sample{}
 	}
-	before := r.used.Load()
-	after := &shapes{stated: r.stated, all: []*shape{{used: inferred.over(r.stated, r.keep)}}}
-	better := s.isBetter(kind, before, after, records)
-	if better {
+	before := s.fieldsOf(kind, r.used.Load(), records)
+	compared := func() (better bool, losing fieldBits) {
+		after := &shapes{stated: r.stated, all: []*shape{{used: inferred.over(r.stated, r.keep)}}}
+		return compare(before, s.fieldsOf(kind, after, records))
+	}
+	better, losing := compared()
+	if losing != 0 { // these stay as they are
+		inferred.drop(losing)
+		better, losing = compared()
+	}
+	if better = better && losing&inferred.over(new(kindMapping), 0).told == 0; better {
 		of.told = inferred
 	}
 	r.have(r.shapes)
@@ -337,58 +344,58 @@ func (s *Set) Infer(kind report.Kind, records [][]byte) (*Set, []Found, error) {
 	return t, all, nil
 }
 
-// isBetter reports whether a mapping finds clearly more in records than another one: in a tenth of them a
-// field that was empty, or had another value, and no field is empty in a twentieth that was not. Threats may
-// be fewer: what a record rates is more certain than what its words mention.
-func (s *Set) isBetter(kind report.Kind, old, new *shapes, records [][]byte) bool {
+// compare reports whether what is read of records is clearly more than what was: in a tenth of them a field that was empty, or had another value; and the fields that are empty in a twentieth that were not.
+// Threats may be fewer: what a record rates is more certain than what its words mention.
+func compare(before, after []map[string]string) (better bool, losing fieldBits) {
 	gained, lost := map[string]int{}, map[string]int{}
-	for _, record := range records {
-		before, after := s.fieldsOf(kind, old, record), s.fieldsOf(kind, new, record)
-		for name, value := range after {
-			if before[name] != value {
+	for i, of := range after {
+		for name, value := range of {
+			if before[i][name] != value {
 				gained[name]++
 			}
 		}
-		for name := range before {
-			if _, has := after[name]; !has {
+		for name := range before[i] {
+			if _, has := of[name]; !has {
 				lost[name]++
 			}
 		}
 	}
-	better := false
 	for name, n := range gained {
-		better = better || 10*n >= len(records)
+		better = better || 10*n >= len(after)
 		lost[name] -= n
 	}
 	for name, n := range lost {
-		if name != "threats" && 20*n > len(records) {
-			return false
+		if name != "threats" && 20*n > len(after) {
+			losing.add(fieldNamed(name))
 		}
 	}
-	return better
+	return better, losing
 }
 
-// fieldsOf returns what is read of a record for the fields that a column fills.
-func (s *Set) fieldsOf(kind report.Kind, by *shapes, record []byte) map[string]string {
+// fieldsOf returns what is read of each record for the fields that a column fills.
+func (s *Set) fieldsOf(kind report.Kind, by *shapes, records [][]byte) []map[string]string {
 	x := s.extractors.Get().(*extractor)
 	defer func() {
 		x.release()
 		s.extractors.Put(x)
 	}()
-	if x.tree.parse(record) != nil {
-		return nil
-	}
-	x.open(by)
-	x.dst, x.unfit = nil, nil
-	x.document(report.Change{Key: report.Key{Kind: kind, ID: "1"}, Op: report.Index, Body: []byte("{}")})
-	var all map[string]jsontext.Value
-	if json.Unmarshal(x.dst, &all) != nil {
-		return nil
-	}
-	fields := map[string]string{}
-	for _, name := range []string{"code", "title", "names", "country", "risk_level", "airports", "location", "starts_at", "ends_at", "published_at", "updated_at", "threats", "places"} {
-		if v, ok := all[name]; ok {
-			fields[name] = string(v)
+	fields := make([]map[string]string, len(records))
+	for i, record := range records {
+		if x.tree.parse(record) != nil {
+			continue
+		}
+		x.open(by)
+		x.dst, x.unfit = nil, nil
+		x.document(report.Change{Key: report.Key{Kind: kind, ID: "1"}, Op: report.Index, Body: []byte("{}")})
+		var all map[string]jsontext.Value
+		if json.Unmarshal(x.dst, &all) != nil {
+			continue
+		}
+		fields[i] = map[string]string{}
+		for _, name := range []string{"code", "title", "names", "country", "risk_level", "airports", "location", "starts_at", "ends_at", "published_at", "updated_at", "threats", "places"} {
+			if v, ok := all[name]; ok {
+				fields[i][name] = string(v)
+			}
 		}
 	}
 	return fields

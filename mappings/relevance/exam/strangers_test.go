@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"riskdex/internal/push"
+	"riskdex/internal/relevancetest"
 	"riskdex/mappings"
 	"riskdex/receiver"
 	"riskdex/report"
@@ -72,33 +73,7 @@ func TestStrangers(t *testing.T) {
 		if slices.Contains(open, vendor) {
 			group = 0
 		}
-		var requests []push.Request
-		lines(t, name, func(line []byte) {
-			var r struct {
-				Method, Path string
-				Body         json.RawMessage
-			}
-			if err := json.Unmarshal(line, &r); err != nil {
-				t.Fatal(err)
-			}
-			requests = append(requests, push.Request{Method: r.Method, Path: r.Path, Body: r.Body})
-		})
-		live := map[report.Key]report.Change{}
-		for _, c := range delivered(t, receiver.DefaultConfig(), requests) {
-			live[c.Key] = c
-		}
-		set, err := mappings.Builtin()
-		if err != nil {
-			t.Fatal(err)
-		}
-		builtin := set
-		set = inferredFrom(t, builtin, slices.Collect(maps.Values(live)))
-		again := inferredFrom(t, builtin, slices.Collect(maps.Values(live))) // in another order
-		for _, kind := range report.Kinds() {
-			if set.Hash(kind) != again.Hash(kind) {
-				t.Errorf("%s: the same %s in another order are read in another way", vendor, kind)
-			}
-		}
+		live, set := delivery(t, name)
 		lines(t, strings.Replace(name, ".feed.", ".truth.", 1), func(line []byte) {
 			f := new(truth)
 			if err := json.Unmarshal(line, f); err != nil {
@@ -136,6 +111,78 @@ func TestStrangers(t *testing.T) {
 				t.Errorf("%s: %s %% right / wrong / absent, want at least %d %% right", field, m, least)
 			}
 		}
+	}
+	t.Logf("\n%s", table.String())
+}
+
+// delivery returns what is accepted of a feed, as it was delivered, and how it is read untaught.
+func delivery(t *testing.T, name string) (map[report.Key]report.Change, *mappings.Set) {
+	t.Helper()
+	var requests []push.Request
+	lines(t, name, func(line []byte) {
+		var r struct {
+			Method, Path string
+			Body         json.RawMessage
+		}
+		if err := json.Unmarshal(line, &r); err != nil {
+			t.Fatal(err)
+		}
+		requests = append(requests, push.Request{Method: r.Method, Path: r.Path, Body: r.Body})
+	})
+	live := map[report.Key]report.Change{}
+	for _, c := range delivered(t, receiver.DefaultConfig(), requests) {
+		live[c.Key] = c
+	}
+	set, err := mappings.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range report.Kinds() {
+		var changes []report.Change
+		for key, c := range live {
+			if key.Kind == kind {
+				changes = append(changes, c)
+			}
+		}
+		set.See(kind, changes, true)
+	}
+	return live, set
+}
+
+// TestStrangersAreFound asks the queries of the vendors' authors, untaught.
+func TestStrangersAreFound(t *testing.T) {
+	names, err := filepath.Glob("testdata/strangers/*.feed.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []relevancetest.Outcome
+	for _, name := range names {
+		live, set := delivery(t, name)
+		e := build(t, []batch{{set, slices.Collect(maps.Values(live))}})
+		var queries []relevancetest.Query
+		lines(t, strings.Replace(name, ".feed.", ".queries.", 1), func(line []byte) {
+			var q struct {
+				Q, Class string
+				Relevant map[string]int
+			}
+			if err := json.Unmarshal(line, &q); err != nil {
+				t.Fatal(err)
+			}
+			queries = append(queries, relevancetest.Query{Class: q.Class, Words: q.Q, Grades: q.Relevant})
+		})
+		outcomes := ask(t, e, queries, e.own)
+		for _, o := range outcomes {
+			if o.Rank == 0 || o.Rank > 3 {
+				t.Logf("%s: %s: %q: rank %d, nDCG %.2f, %v", filepath.Base(name), o.Query.Class, o.Query.Words, o.Rank, o.NDCG, o.Hits[:min(3, len(o.Hits))])
+			}
+		}
+		all = append(all, outcomes...)
+	}
+	var table strings.Builder
+	scores := relevancetest.ByClass(all)
+	for _, class := range slices.Sorted(maps.Keys(scores)) {
+		s := scores[class]
+		fmt.Fprintf(&table, "%-32s %4d queries  MRR %.2f  nDCG %.2f\n", class, s.Queries, s.MRR, s.NDCG)
 	}
 	t.Logf("\n%s", table.String())
 }
