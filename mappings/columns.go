@@ -50,7 +50,8 @@ type columns struct {
 	records  int
 	elements []int // of lists, and members of objects whose names are data: what each is in; the first stands for none
 	x        *extractor
-	visits   int // of the record that is read
+	visits   int             // of the record that is read
+	sizes    map[*column]int // how many values are in each; nil until they are counted
 }
 
 const (
