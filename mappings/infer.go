@@ -361,7 +361,11 @@ func (in *inference) positions() (pairs []pair, single []*column) {
 	for _, c := range in.scalars {
 		switch {
 		case c.of.degrees > 0.9 && c.of.whole < 0.9:
-			parent := c.parent
+			outer := c
+			for outer.isWrapped() { // in {"y": {"number": 3}}
+				outer = outer.parent
+			}
+			parent := outer.parent
 			if strings.HasPrefix(parent.name, "[") { // one entry has the latitude, another the longitude
 				parent = parent.parent
 			}
@@ -612,6 +616,9 @@ func (in *inference) title() {
 				continue
 			}
 			score += share
+			if in.separators(c) != "" { // other names
+				score -= 0.3
+			}
 			why = fmt.Sprintf("%.0f %% name the city", 100*share)
 		} else {
 			if c.of.length < 12 || c.of.spaced < 0.8 {
@@ -636,7 +643,9 @@ func (in *inference) title() {
 		if own&in.bits("summary text alias other parent link") != 0 {
 			score -= 0.4
 		}
-		score += in.share(c) - 0.8
+		if score += in.share(c) - 0.8; in.share(c) < 0.9 { // a report has a title
+			score -= 0.3
+		}
 		if language := in.languageOf(c); language == "en" {
 			score += 0.1
 		} else if language != "" {
@@ -1006,6 +1015,9 @@ func (in *inference) times() {
 func (in *inference) dateNamed(c *column) vocabulary.Concepts {
 	const outer = 2
 	all := in.bits("published updated created")
+	if c.isWrapped() {
+		all |= in.bits("start end")
+	}
 	for of, n := c.parent, 0; of != nil && n <= outer; of, n = of.parent, n+1 {
 		if own, _ := in.nameOf(of); own&all != 0 && !in.isBody(of) {
 			return own
@@ -1597,14 +1609,14 @@ func (in *inference) threatAt(c *column) (int, *column) {
 		var words []string
 		shared := of.sharedWords()
 		for _, word := range vocabulary.Words(name) {
-			if !shared[vocabulary.Fold(word)] && in.x.reader.name([]byte(word)).Concepts&in.bits("risk level rating score severity threat category label name") == 0 {
+			if !shared[vocabulary.Fold(word)] && in.x.reader.name([]byte(word)).Concepts&in.bits("risk level rating score severity threat category label name number text date") == 0 {
 				words = append(words, word)
 			}
 		}
 		if threat, ok := in.x.threatWords.named([]byte(strings.Join(words, " "))); ok {
 			return threat, of
 		}
-		if own, _ := in.nameOf(of); own != 0 && own&^in.bits("risk level rating score severity threat category label name id") != 0 {
+		if own, _ := in.nameOf(of); own != 0 && own&^in.bits("risk level rating score severity threat category label name id number text date") != 0 {
 			return -1, nil
 		}
 	}
