@@ -102,7 +102,7 @@ func newColumns(x *extractor, m *kindMapping, records [][]byte) *columns {
 // them, and there are many.
 func (c *column) hasDataForNames() bool {
 	const fewest = 12
-	if c == nil || c.objects < 3 || len(c.children) < fewest {
+	if c == nil || c.parent == nil || c.objects < 3 || len(c.children) < fewest {
 		return false
 	}
 	all := 0

@@ -527,7 +527,7 @@ func (in *inference) code() {
 	var best *column
 	most := 0.0
 	for _, c := range in.scalars {
-		if !c.isPlain() || c.of.codes < 0.8 || in.taken[c] != "" || 10*c.of.distinct < 8*c.of.n {
+		if !c.isPlain() || c.name == memberName || c.of.codes < 0.8 || in.taken[c] != "" || 10*c.of.distinct < 8*c.of.n {
 			continue
 		}
 		agree, known := in.agreement(c, func(city *gazetteer.City, s string) bool { return slices.Contains(slices.Collect(city.Codes()), s) })
