@@ -50,7 +50,8 @@ type columns struct {
 	records  int
 	elements []int // of lists, and members of objects whose names are data: what each is in; the first stands for none
 	x        *extractor
-	visits   int // of the record that is read
+	visits   int             // of the record that is read
+	sizes    map[*column]int // how many values are in each; nil until they are counted
 }
 
 const (
@@ -101,7 +102,7 @@ func newColumns(x *extractor, m *kindMapping, records [][]byte) *columns {
 // them, and there are many.
 func (c *column) hasDataForNames() bool {
 	const fewest = 12
-	if c == nil || c.objects < 3 || len(c.children) < fewest {
+	if c == nil || c.parent == nil || c.objects < 3 || len(c.children) < fewest {
 		return false
 	}
 	all := 0

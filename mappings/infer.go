@@ -384,10 +384,18 @@ func (in *inference) positions() (pairs []pair, single []*column) {
 	for _, c := range in.scalars {
 		switch {
 		case c.of.degrees > 0.9 && c.of.whole < 0.9:
-			if byParent[c.parent] == nil {
-				parents = append(parents, c.parent)
+			outer := c
+			for outer.isWrapped() { // in {"y": {"number": 3}}
+				outer = outer.parent
 			}
-			byParent[c.parent] = append(byParent[c.parent], c)
+			parent := outer.parent
+			if strings.HasPrefix(parent.name, "[") { // one entry has the latitude, another the longitude
+				parent = parent.parent
+			}
+			if byParent[parent] == nil {
+				parents = append(parents, parent)
+			}
+			byParent[parent] = append(byParent[parent], c)
 		case in.textPoint(c) > 0.8:
 			single = append(single, c)
 		}
@@ -542,7 +550,7 @@ func (in *inference) code() {
 	var best *column
 	most := 0.0
 	for _, c := range in.scalars {
-		if !c.isPlain() || c.of.codes < 0.8 || in.taken[c] != "" || 10*c.of.distinct < 8*c.of.n {
+		if !c.isPlain() || c.name == memberName || c.of.codes < 0.8 || in.taken[c] != "" || 10*c.of.distinct < 8*c.of.n {
 			continue
 		}
 		agree, known := in.agreement(c, func(city *gazetteer.City, s string) bool { return slices.Contains(slices.Collect(city.Codes()), s) })
@@ -631,6 +639,9 @@ func (in *inference) title() {
 				continue
 			}
 			score += share
+			if in.separators(c) != "" { // other names
+				score -= 0.3
+			}
 			why = fmt.Sprintf("%.0f %% name the city", 100*share)
 		} else {
 			if c.of.length < 12 || c.of.spaced < 0.8 {
@@ -655,7 +666,14 @@ func (in *inference) title() {
 		if own&in.bits("summary text alias other parent link") != 0 {
 			score -= 0.4
 		}
-		score += in.share(c) - 0.8
+		if score += in.share(c) - 0.8; in.share(c) < 0.9 { // a report has a title
+			score -= 0.3
+		}
+		if language := in.languageOf(c); language == "en" {
+			score += 0.1
+		} else if language != "" {
+			score -= 0.1
+		}
 		found = append(found, candidate{c, score, why})
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
@@ -684,6 +702,18 @@ func (in *inference) title() {
 		}
 	}
 	in.mapping.Fields.Title = from
+}
+
+// languageOf returns the language of the entry of a list by language that a column is, or "".
+func (in *inference) languageOf(c *column) string {
+	for ; c.parent != nil; c = c.parent {
+		if label, value, ok := strings.Cut(strings.Trim(c.name, "[]"), "="); ok && c.name[0] == '[' {
+			if n := in.x.reader.name([]byte(label)); n.Concepts&in.bits("language") != 0 {
+				return vocabulary.Language(value)
+			}
+		}
+	}
+	return ""
 }
 
 // isOfPlace reports whether a column is of the entries of a list that have a position, or a code, as
@@ -904,11 +934,11 @@ func (in *inference) times() {
 				continue
 			}
 			score := 0.0
-			own := c.of.named
+			own := in.dateNamed(c)
 			switch {
 			case own&in.bits(concepts) != 0:
 				score = 1
-			case c.of.means&in.bits(concepts) != 0:
+			case own&in.bits("published updated start end created") == 0 && c.of.means&in.bits(concepts) != 0:
 				score = 0.6
 			case less != "" && own&in.bits(less) != 0:
 				score = 0.5
@@ -1001,6 +1031,22 @@ func (in *inference) times() {
 			put("ends_at", b, "after its start", &f.EndsAt)
 		}
 	}
+}
+
+// dateNamed returns what the name of a column of dates means. In {"published": {"start": …}} it is the outer
+// one.
+func (in *inference) dateNamed(c *column) vocabulary.Concepts {
+	const outer = 2
+	all := in.bits("published updated created")
+	if c.isWrapped() {
+		all |= in.bits("start end")
+	}
+	for of, n := c.parent, 0; of != nil && n <= outer; of, n = of.parent, n+1 {
+		if own, _ := in.nameOf(of); own&all != 0 && !in.isBody(of) {
+			return own
+		}
+	}
+	return c.of.named
 }
 
 // period returns two columns of dates in one object of which the first are hardly ever after the second; of
@@ -1198,6 +1244,10 @@ func within(labels, scale map[string]int) bool {
 // isOneOfRatings reports whether a column is an entry of a list, or a member of an object, of which
 // others are called after threats.
 func (in *inference) isOneOfRatings(c *column) bool {
+	whole := in.bits("risk level rating severity threat security safety")
+	if c.of.unknown == 0 && c.of.named&in.bits("risk threat security safety") != 0 && c.of.named&in.bits("level rating severity") != 0 && c.of.named&^whole == 0 {
+		return false // it is called after the whole
+	}
 	for of := c; of.parent != nil; of = of.parent {
 		if strings.HasPrefix(of.name, "[") || of == c {
 			n := 0
@@ -1670,14 +1720,14 @@ func (in *inference) threatAt(c *column) (int, *column) {
 		var words []string
 		shared := of.sharedWords()
 		for _, word := range vocabulary.Words(name) {
-			if !shared[vocabulary.Fold(word)] && in.x.reader.name([]byte(word)).Concepts&in.bits("risk level rating score severity threat category label name") == 0 {
+			if !shared[vocabulary.Fold(word)] && in.x.reader.name([]byte(word)).Concepts&in.bits("risk level rating score severity threat category label name number text date") == 0 {
 				words = append(words, word)
 			}
 		}
 		if threat, ok := in.x.threatWords.named([]byte(strings.Join(words, " "))); ok {
 			return threat, of
 		}
-		if own, _ := in.nameOf(of); own != 0 && own&^in.bits("risk level rating score severity threat category label name id") != 0 {
+		if own, _ := in.nameOf(of); own != 0 && own&^in.bits("risk level rating score severity threat category label name id number text date") != 0 {
 			return -1, nil
 		}
 	}

@@ -77,14 +77,58 @@ func (cs *columns) look(c *column) *values {
 	v.distinct = len(seen)
 	v.named, v.unknown = cs.nameOf(c)
 	v.means = v.named
+	typed := cs.x.reader.vocabulary.Concepts("number text date")
+	wrapped := c.isWrapped()
 	for of := c.parent; of != nil; of = of.parent {
-		own, _ := cs.nameOf(of)
-		v.means |= own
-		if v.named == 0 {
-			v.named = own
+		own, unknown := cs.nameOf(of)
+		if cs.isBody(of) {
+			continue // what holds most of a record says nothing of its parts
 		}
+		v.means |= own
+		if v.named == 0 || wrapped && v.named&^typed == 0 && own != 0 { // {"level": {"type": "number", "number": 3}}
+			v.named, v.unknown = own, unknown
+		}
+		wrapped = wrapped && of.isWrapped()
 	}
 	return v
+}
+
+// isWrapped reports whether a column is the only one of the object that it is in whose values differ.
+func (c *column) isWrapped() bool {
+	if c.parent == nil || c.parent.parent == nil {
+		return false
+	}
+	return !slices.ContainsFunc(c.parent.children, func(of *column) bool { return of != c && of.varies() })
+}
+
+// varies reports whether a column, or one within it, has different values.
+func (c *column) varies() bool {
+	for i := range c.cells {
+		if c.cells[i].text != c.cells[0].text {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.children, (*column).varies)
+}
+
+// isBody reports whether a column holds most values of the records.
+func (cs *columns) isBody(c *column) bool {
+	if cs.sizes == nil {
+		cs.sizes = map[*column]int{}
+		var count func(c *column) int
+		count = func(c *column) int {
+			n := len(c.cells)
+			for _, of := range c.children {
+				if !of.keyed {
+					n += count(of)
+				}
+			}
+			cs.sizes[c] = n
+			return n
+		}
+		count(cs.top)
+	}
+	return 2*cs.sizes[c] > cs.sizes[cs.top]
 }
 
 func isASCII(s string) bool {

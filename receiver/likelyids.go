@@ -108,6 +108,12 @@ func (g *guesser) in(list []jsonscan.Member, path jsontext.Pointer, means vocabu
 			}
 			return path.AppendToken(m.Name)
 		}
+		inner, wrapped := g.wrapped(value)
+		if wrapped && !g.vocabulary.Read(inner.Name).Unknown { // of one record, an unknown name says too little
+			value = inner.Value
+			outer := at
+			at = func() jsontext.Pointer { return outer().AppendToken(inner.Name) }
+		}
 		if jsonscan.FirstByte(value) == '{' {
 			if !n.Unknown && all&^(g.own|g.about|g.id) == 0 && depth < maxLikelyDepth {
 				g.in(jsonscan.Members(value), at(), all, depth+1, read, found)
@@ -128,6 +134,20 @@ func (g *guesser) in(list []jsonscan.Member, path jsontext.Pointer, means vocabu
 			*found = append(*found, likely{at(), text, false})
 		}
 	}
+}
+
+// wrapped returns the scalar that is all that an object has, under a name that says nothing, as in
+// {"S": "R-1"}.
+func (g *guesser) wrapped(object []byte) (inner jsonscan.Member, ok bool) {
+	if jsonscan.FirstByte(object) != '{' {
+		return inner, false
+	}
+	members := jsonscan.Members(object)
+	if len(members) != 1 || g.vocabulary.Read(members[0].Name).Concepts != 0 {
+		return inner, false
+	}
+	_, ok = scalarText(members[0].Value)
+	return members[0], ok
 }
 
 // cutNumber returns a name without the word that says that it is of a number, in reportNo. The

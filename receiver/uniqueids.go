@@ -64,10 +64,14 @@ func (u *uniqueColumns) add(g *guesser, r record) {
 func (u *uniqueColumns) first(g *guesser, list []jsonscan.Member, path jsontext.Pointer, depth int) {
 	for _, m := range list[:min(len(list), maxNamesRead)] {
 		at := path.AppendToken(m.Name)
+		rank := g.idRank(at)
+		if inner, wrapped := g.wrapped(m.Value); wrapped {
+			m.Value, at = inner.Value, at.AppendToken(inner.Name)
+		}
 		if jsonscan.FirstByte(m.Value) == '{' && depth < maxLikelyDepth {
 			u.first(g, jsonscan.Members(m.Value), at, depth+1)
 		}
-		rank, value := g.idRank(at), m.Value
+		value := m.Value
 		if first := jsonscan.Element(value, 0); first != nil && jsonscan.Element(value, 1) == nil { // a list of one is its value
 			value, at = first, at.AppendToken("0")
 		}

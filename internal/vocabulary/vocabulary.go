@@ -34,6 +34,7 @@ type Name struct {
 type Vocabulary struct {
 	words    map[string]Concepts // folded
 	joining  map[string]bool     // words that join others, folded
+	short    map[string]Concepts // words without their vowels
 	within   map[string]bool     // words that name what is within a record, folded
 	endings  map[string]Concepts // words that end compounds, folded
 	concepts map[string]Concepts
@@ -81,7 +82,36 @@ func New() *Vocabulary {
 		}
 	}
 	v.times = v.Concepts("date valid")
+	v.short = map[string]Concepts{}
+	for word, bit := range v.words {
+		skeleton := consonants(word)
+		if len(skeleton) < minSkeleton || skeleton == word || bit == 0 {
+			continue
+		}
+		if other, again := v.short[skeleton]; again && other != bit {
+			bit = 0 // it may be either
+		}
+		v.short[skeleton] = bit
+	}
+	for skeleton, bit := range v.short {
+		if bit == 0 {
+			delete(v.short, skeleton)
+		}
+	}
 	return v
+}
+
+// minSkeleton is the number of letters of a word without vowels, such as rsk, that stands for the whole one.
+const minSkeleton = 3
+
+// consonants returns a word without its vowels, as names of old databases have it: cntry, svrty, lvl.
+func consonants(word string) string {
+	return strings.Map(func(c rune) rune {
+		if strings.ContainsRune("aeiou", c) {
+			return -1
+		}
+		return c
+	}, word)
 }
 
 func (v *Vocabulary) add(word string, bit Concepts) {
@@ -211,7 +241,11 @@ const maxOutOf = 1000
 // read adds to n what a word, or a compound such as Risikostufe, means. It reports whether
 // the word is known.
 func (v *Vocabulary) read(word string, n *Name) bool {
-	if bit, known := v.words[word]; known {
+	bit, known := v.words[word]
+	if !known {
+		bit, known = v.short[word]
+	}
+	if known {
 		n.Concepts |= bit
 		n.Last = bit
 		return true
