@@ -162,7 +162,9 @@ func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *
 				continue
 			}
 			folded := string(x.tree.named(of))
-			cs.walk(of, c.child(cs.display(of), folded, count), before.at(folded), inside, depth+1, count)
+			if name := cs.display(of); !isStep(name) {
+				cs.walk(of, c.child(name, folded, count), before.at(folded), inside, depth+1, count)
+			}
 		}
 	case '[':
 		c.lists++

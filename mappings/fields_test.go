@@ -190,7 +190,7 @@ func TestFields(t *testing.T) {
 		{"starts_at", `{"starts_at":9e99}`, ``, true},
 		{"starts_at", `{"starts_at":"2026-02-30"}`, ``, true},
 		{"starts_at", `{"starts_at":"0000-01-01"}`, ``, true},
-		{"starts_at", `{"starts_at":"9999-12-31T23:59:59-14:00"}`, ``, true},
+		{"starts_at", `{"starts_at":"9999-12-31T23:59:59-14:00"}`, ``, false}, // none,
 		{"starts_at", `{"starts_at":"soon"}`, ``, true},
 		{"starts_at", `{"starts_at":""}`, ``, false},
 		{"ends_at", `{"duration":{"end_date":"2026-07-31"}}`, `"2026-07-31T23:59:59Z"`, false},

@@ -54,6 +54,11 @@ const (
 	memberName = "{name}" // stands for the name of a member
 )
 
+// isStep reports whether a name of a member would mean something else in a pattern.
+func isStep(name string) bool {
+	return name == "*" || strings.HasPrefix(name, "{") && strings.HasSuffix(name, "}") || strings.HasPrefix(name, "[") && strings.HasSuffix(name, "]")
+}
+
 func parsePattern(text jsontext.Pointer) (pattern, error) {
 	if !text.IsValid() {
 		return pattern{}, errPattern
@@ -207,7 +212,7 @@ func (t *tree) find(dst []uint32, from uint32, steps []step) []uint32 {
 		}
 		return dst
 	}
-	if steps[0].every && parent.kind != '[' { // the same
+	if steps[0].every && parent.kind != '[' && t.inner != nil { // the same
 		return t.find(dst, from, steps[1:])
 	}
 	if steps[0].every != (parent.kind == '[') || parent.kind != '[' && parent.kind != '{' {
