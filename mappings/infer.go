@@ -639,8 +639,10 @@ func (in *inference) title() {
 				continue
 			}
 			score += share
-			if in.separators(c) != "" { // other names
-				score -= 0.3
+			if split := in.separators(c); split != "" {
+				if _, parts, all, _ := in.named(c, split); 5*parts >= 2*all { // other names
+					score -= 0.3
+				}
 			}
 			why = fmt.Sprintf("%.0f %% name the city", 100*share)
 		} else {
@@ -742,6 +744,29 @@ func isEnglishOf(c, of *column) bool {
 }
 
 // names finds other names of the city.
+// named returns how many values of a column name their city, how many of their parts do and how many parts
+// there are, and of how many values the city is known.
+func (in *inference) named(c *column, split string) (names, parts, all, known int) {
+	for _, v := range c.cells {
+		city := in.cities[v.record]
+		if city == nil {
+			continue
+		}
+		known++
+		before := parts
+		for part := range strings.FieldsFuncSeq(v.text, func(r rune) bool { return strings.ContainsRune(split, r) }) {
+			all++
+			if slices.Contains(in.citiesCalled(strings.TrimSpace(part)), city) {
+				parts++
+			}
+		}
+		if parts > before {
+			names++
+		}
+	}
+	return names, parts, all, known
+}
+
 func (in *inference) names() {
 	if in.kind != report.Cities {
 		return
@@ -752,27 +777,10 @@ func (in *inference) names() {
 		if in.isOfPlace(c) || field != "" && field != "title" || c.of.letters < 0.9 || c.of.length > 120 || in.isForeign(c) || c.isSlug() {
 			continue
 		}
-		names, all, known := 0, 0, 0
 		split := in.separators(c)
-		for _, v := range c.cells {
-			city := in.cities[v.record]
-			if city == nil {
-				continue
-			}
-			known++
-			named := false
-			for part := range strings.FieldsFuncSeq(v.text, func(r rune) bool { return strings.ContainsRune(split, r) }) {
-				all++
-				if slices.Contains(in.citiesCalled(strings.TrimSpace(part)), city) {
-					named = true
-				}
-			}
-			if named {
-				names++
-			}
-		}
+		names, parts, all, known := in.named(c, split)
 		share := float64(names) / float64(max(1, known))
-		if share < 0.3 || known < 3 && in.records > 5 || (share < 0.7 || 3*names < all) && !in.has(c, "alias other") {
+		if share < 0.3 || known < 3 && in.records > 5 || (share < 0.7 || 5*parts < 2*all) && !in.has(c, "alias other") {
 			continue
 		}
 		from = append(from, source{at: c.pattern(), split: split})
