@@ -185,6 +185,10 @@ func TestStrangersAreFound(t *testing.T) {
 		fmt.Fprintf(&table, "%-32s %4d queries  MRR %.2f  nDCG %.2f\n", class, s.Queries, s.MRR, s.NDCG)
 	}
 	t.Logf("\n%s", table.String())
+	const mrr, ndcg = 0.90, 0.91
+	if s := scores["all"]; s.MRR < mrr || s.NDCG < ndcg {
+		t.Errorf("MRR %.3f, nDCG %.3f over all, want %.2f and %.2f", s.MRR, s.NDCG, mrr, ndcg)
+	}
 }
 
 // lines calls each with every line of a packed file.
