@@ -106,12 +106,17 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 	if s.Status.Taken != nil {
 		taken = s.Status.Taken()
 	}
+	var fields map[report.Kind]report.Fields
+	if s.Status.Fields != nil {
+		fields = s.Status.Fields()
+	}
 	for _, kind := range report.Kinds() {
 		k := stats.Kinds[kind]
 		st.DeadTotal += k.DeadLetters
 		one := KindStatus{
 			Kind: kind, Documents: documents[kind], Taken: taken[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Place: report.PlaceIn(stats.Notes, kind), Holder: k.Holder,
 			LagSeconds: lagSeconds(k.OldestWaiting, st.At), History: []Sample{},
+			Fields: append([]report.FieldCount{}, fields[kind].Fields...), Counted: fields[kind].Documents,
 		}
 		if ev.incomplete[kind], err = s.isIncomplete(ctx, st, one, k.DroppedLetters); err != nil {
 			return err

@@ -66,6 +66,11 @@ type KindStatus struct {
 	Place       string      `json:"place,omitempty"`  // the cluster, by its id, and the prefix of the index that the journal sends to
 	Holder      string      `json:"holder,omitempty"` // the process that has locked this kind, such as for a rebuild
 	History     []Sample    `json:"history"`          // of the last hour, oldest first
+
+	// Fields says how many of the Counted documents have which fields, as they were last counted, some
+	// seconds ago. It is empty if they were not.
+	Fields  []report.FieldCount `json:"fields"`
+	Counted int                 `json:"counted"`
 }
 
 // Shared reports whether several processes use the journal.
@@ -184,10 +189,11 @@ type StatusParts struct {
 	// SearchFails returns nil if the searches that apps make are answered.
 	SearchFails func() *SearchFailure
 
-	Lacking func() []report.Lacking    // the kinds of which the journal lacks most documents
-	Missing func() map[report.Kind]int // how many documents that it had taken the index of a kind lacks, at least
-	Taken   func() map[report.Kind]int // see KindStatus
-	Probe   func() Probe               // nil without a probe
+	Lacking func() []report.Lacking              // the kinds of which the journal lacks most documents
+	Missing func() map[report.Kind]int           // how many documents that it had taken the index of a kind lacks, at least
+	Taken   func() map[report.Kind]int           // see KindStatus
+	Fields  func() map[report.Kind]report.Fields // likewise
+	Probe   func() Probe                         // nil without a probe
 
 	Log         func() logsink.State // whether somebody takes its lines
 	Certificate func() Certificate   // nil where deliveries come over plain HTTP

@@ -208,6 +208,21 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() { d.deliver("PUT", "/cities/2", `{"t":1}`); d.index() },
 		},
 		{
+			admin.TroubleFields, // but of an index that apps do not search, and not of few documents
+			func() {
+				d.set(func() { d.fields = fieldsOf(4, 0, 0) })
+				if st := d.status(); !st.Well || st.Kinds[0].Counted != 4 {
+					t.Errorf("four documents without a level: %+v", st)
+				}
+				d.set(func() { d.fields = fieldsOf(165, 165, 12) })
+				if st := d.status(); st.Troubles[0].Detail != "Of 165 documents of cities, 153 have no risk_level: riskdex does not find them in the records, and searches by them miss these reports." ||
+					!strings.Contains(st.Troubles[0].Remedy, "riskdex mappings show cities says") || !strings.HasSuffix(st.Troubles[0].Remedy, `"without": ["risk_level"]`) {
+					t.Errorf("%+v", st.Troubles)
+				}
+			},
+			func() { d.set(func() { d.fields = fieldsOf(165, 149, 83) }) }, // 90 %, and half of them
+		},
+		{
 			admin.TroubleRefusing,
 			func() { d.deliver("POST", "/cities", `[{}]`) },
 			func() { d.set(func() { d.now = d.now.Add(admin.RefusedBound) }) }, // the same as the alert
@@ -390,4 +405,13 @@ func TestProfiles(t *testing.T) {
 	if res.StatusCode != http.StatusForbidden {
 		t.Errorf("a page of another site gets a trace: %d", res.StatusCode)
 	}
+}
+
+// fieldsOf returns counts of cities of which so many have a title, and a level.
+func fieldsOf(documents, titles, levels int) map[report.Kind]report.Fields {
+	f := report.Fields{Documents: documents, Fields: []report.FieldCount{
+		{Field: "title", Documents: titles, Expected: 90}, {Field: "risk_level", Documents: levels, Expected: 50}, {Field: "location"},
+	}}
+	f.Judge()
+	return map[report.Kind]report.Fields{report.Cities: f}
 }

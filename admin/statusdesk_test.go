@@ -34,6 +34,7 @@ type statusDesk struct {
 	lacking []report.Lacking
 	log     logsink.State
 	lost    map[report.Kind]int
+	fields  map[report.Kind]report.Fields
 	off     int           // of the clock
 	holder  string        // the process that has locked cities
 	probe   time.Duration // for how long it has not been found
@@ -76,6 +77,7 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 			Waiting:      func() []report.Waiting { d.mu.Lock(); defer d.mu.Unlock(); return d.waiting },
 			Lacking:      func() []report.Lacking { d.mu.Lock(); defer d.mu.Unlock(); return d.lacking },
 			Missing:      func() map[report.Kind]int { d.mu.Lock(); defer d.mu.Unlock(); return d.lost },
+			Fields:       func() map[report.Kind]report.Fields { d.mu.Lock(); defer d.mu.Unlock(); return d.fields },
 			Log:          func() logsink.State { d.mu.Lock(); defer d.mu.Unlock(); return d.log },
 			WrongAliases: func() []report.WrongAlias { d.mu.Lock(); defer d.mu.Unlock(); return d.wrong },
 			Probe: func() admin.Probe {

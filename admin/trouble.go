@@ -66,6 +66,7 @@ const (
 	TroubleRebuild        = "rebuild_failed"
 	TroubleDiffers        = "index_differs"
 	TroubleDeadLetters    = "dead_letters"
+	TroubleFields         = "fields_missing"
 	TroubleRefusing       = "refusing"
 	TroubleUnknownCalls   = "unknown_calls"
 	TroubleBackup         = "backup_overdue"
@@ -242,6 +243,14 @@ var causes = []Cause{
 		"Dead letters of {kind}: {number}. Elasticsearch refuses them, and search shows an older version of each, or none.",
 		"`riskdex dead list` says why. Have the publisher correct them, or fix the mapping and `riskdex dead retry --all`.",
 		"RiskdexDeadLettersGrowing",
+	},
+	{
+		TroubleFields, Warning, lookEvery,
+		"Of {number} of {kind}, {lacks}: riskdex does not find them in the records, and searches by them miss these reports.",
+		"`riskdex mappings show {kind}` says how the records are read, and what else they have. Teach riskdex the rest: " +
+			"`riskdex export --kind {kind} > {kind}.jsonl`, `riskdex mappings learn {kind}.jsonl --to DIR`, add to DIR/{kind}.json where the fields are, " +
+			"and start riskdex with `--mappings DIR`. If the feed has none, that file says so: `\"without\": [{fields}]`.",
+		"RiskdexFieldsMissing",
 	},
 	{
 		TroubleRefusing, Warning, time.Second,
@@ -470,6 +479,9 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		if k.DeadLetters > 0 {
 			all.add(TroubleDeadLetters, k.Kind, "kind", string(k.Kind), "number", fmt.Sprint(k.DeadLetters))
 		}
+		if lacks, fields := whatIsMissing(k); lacks != "" && counts(k.Kind) {
+			all.add(TroubleFields, k.Kind, "kind", string(k.Kind), "number", documents(k.Counted), "lacks", lacks, "fields", fields)
+		}
 		if which := whatIsRefused(k.Kind, st.At, ev); which != "" {
 			all.add(TroubleRefusing, k.Kind, "kind", string(k.Kind), "which", which)
 		}
@@ -539,6 +551,19 @@ func whatIsRefused(kind report.Kind, now time.Time, ev evidence) string {
 		which = append(which, "and nothing was accepted since for "+documents(n))
 	}
 	return strings.Join(which, ", ")
+}
+
+// whatIsMissing says which fields fewer documents have than should, and names them as in a JSON list;
+// nothing if there are none.
+func whatIsMissing(k KindStatus) (lacks, fields string) {
+	var all, names []string
+	for _, f := range k.Fields {
+		if f.Missing {
+			all = append(all, fmt.Sprintf("%d have no %s", k.Counted-f.Documents, f.Field))
+			names = append(names, fmt.Sprintf("%q", f.Field))
+		}
+	}
+	return strings.Join(all, ", "), strings.Join(names, ", ")
 }
 
 // mayBeIncomplete reports whether a good part of what the index of a kind had is sent again. A rebuild

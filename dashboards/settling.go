@@ -23,6 +23,12 @@ func settling() row {
 			limits:      []limit{{1, notice}},
 		},
 		{
+			id: 409, title: "Documents with a field", shape: lines, unit: "percentunit", width: 8,
+			description: "The share of the documents that searches find that have what nearly all should have. A feed whose records are not understood is indexed without any error: it shows here.",
+			queries:     []query{{`max by (kind, field) (riskdex_documents_with_field{@kind, field=~"title|country|risk_level|location"}) / on (kind) group_left () max by (kind) (riskdex_documents_with_field{@kind, field="id"} > 0)`, "{{kind}} {{field}}"}},
+			alerts:      []string{"RiskdexFieldsMissing"},
+		},
+		{
 			id: 408, title: "Unaccounted changes", shape: lines, unit: "short", width: 8, signed: true,
 			description: "Accepted less indexed, deleted, superseded, dead and pending. Always 0: anything else means that a change was lost from the totals, or counted twice.",
 			queries:     []query{{`max by (job, kind) (job_instance_kind:riskdex_changes_unaccounted:diff{@every}) != 0 or min by (job, kind) (job_instance_kind:riskdex_changes_unaccounted:diff{@every})`, "{{job}} {{kind}}"}},

@@ -54,13 +54,13 @@ func (f indexFile) filled(t *threatsFile) (indexFile, error) {
 	return f, nil
 }
 
-// hash identifies what an index and its documents are made from. In the JSON files, `about`
+// hash identifies what an index and its documents are made from. In the JSON files, `about`, `without`
 // and white space do not count. Everything in both words.txt and in boxes.tsv does, comments too.
 func (s *Set) hashOf(kind *kindMapping, told string) (string, error) {
 	index, countries := s.index, s.countries
 	index.About, countries.About = "", ""
 	withoutAbout := *kind
-	withoutAbout.About = ""
+	withoutAbout.About, withoutAbout.Without = "", nil // documents are the same
 	data, err := json.Marshal([]any{index, withoutAbout, told, countries, s.threats.Threats, vocabulary.Source(), language.Source(), boxesFile, s.gazetteer}, json.Deterministic(true))
 	if err != nil {
 		return "", err

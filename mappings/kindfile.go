@@ -70,6 +70,9 @@ type kindMapping struct {
 	// means true.
 	ReadNames *bool `json:"read_names,omitzero"`
 
+	// Without are fields that the feed does not have, so that nobody is told that they are missing.
+	Without []string `json:"without,omitzero"`
+
 	// NotText are names of members whose strings are never part of `text`.
 	NotText []string `json:"not_text,omitzero"`
 
@@ -157,6 +160,9 @@ func (m *kindMapping) drop(fields fieldBits) {
 func (m *kindMapping) over(base *kindMapping, keep fieldBits) *kindMapping {
 	all := *base
 	all.Inferred = m.Inferred
+	if m.Without != nil {
+		all.Without = m.Without
+	}
 	tell := func(f fieldID) bool {
 		if keep.has(f) {
 			return false
@@ -274,6 +280,7 @@ func parseKind(data []byte) (*kindMapping, error) {
 			wrong.add(data, at, "risk_levels: write %q in lower case; labels are compared without regard to case", label)
 		}
 	}
+	m.checkWithout(data, &wrong)
 	if len(wrong) > 0 {
 		return nil, wrong
 	}

@@ -39,6 +39,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		{"cities.json", `"split"`, `"spilt"`, "cities.json: line"},
 		{"cities.json", `"places": {`, `"places": {,`, "cities.json: line"},
 		{"cities.json", `"places": {`, `"roots": [], "places": {`, "cities.json: line"},
+		{"cities.json", `"places": {`, `"without": ["summary"], "places": {`, `"summary" is not expected`},
 		{"advisories.json", `["", "/attributes", "/advisory", "/data", "/data/attributes", "/data/advisory"]`, `[]`, `"roots" is empty`},
 		{"advisories.json", `"low": 1`, `"low": 0`, "1 to 5"},
 		{"advisories.json", `"low": 1`, `"Low": 1`, "lower case"},

@@ -40,6 +40,7 @@ type components struct {
 	searcher      *probe.Searcher // nil without a probe
 	prober        *probe.Prober   // likewise
 	coverage      *verify.Coverage
+	fields        *verify.Fields
 	authenticator *auth.Authenticator // decides whose deliveries are accepted
 	receiver      *receiver.Receiver
 	secured       *tls.Config // of the listener for deliveries; nil if they come over plain HTTP
@@ -100,6 +101,7 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 		return nil, err
 	}
 	w.coverage = verify.NewCoverage(verify.CoverageEvery, w.journal, w.index().Documents, w.index().refresh, w.indices.OwnedByOther, w.registry, log)
+	w.fields = verify.NewFields(verify.FieldsEvery, w.indices.Fields, w.set.Fields, w.indices.OwnedByOther, w.registry, log)
 	if c.ProbeEvery != 0 {
 		w.searcher = newSearcher(w.indices, c.ProbeEvery, w.registry, log)
 		if w.prober, err = probe.New(c.probeConfig(), w.journal, w.indices, w.client, w.registry, log); err != nil {

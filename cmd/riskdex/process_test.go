@@ -309,6 +309,9 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	require.Eventually(t, 5*time.Minute, what, ok)
 }
 
+// ofEveryCity is what a city report has to have, so that nothing is said to be missing.
+const ofEveryCity = `"country":"GB","risk_level":2,"lat":51.5,"lng":-0.12`
+
 func cityBody(id int, text string) string {
-	return fmt.Sprintf(`{"id":%d,"title":"City %d","body":%q}`, id, id, text)
+	return fmt.Sprintf(`{"id":%d,"title":"City %d",%s,"body":%q}`, id, id, ofEveryCity, text)
 }

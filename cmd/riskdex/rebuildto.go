@@ -22,6 +22,7 @@ import (
 	"riskdex/indexer"
 	"riskdex/indexer/follow"
 	"riskdex/indexer/probe"
+	"riskdex/indexer/verify"
 	"riskdex/internal/address"
 	"riskdex/internal/logsink"
 	"riskdex/internal/reread"
@@ -233,6 +234,7 @@ type filling struct {
 	clusters    *clusters       // nil without an endpoint
 	history     *admin.History  // likewise
 	searcher    *probe.Searcher // likewise
+	fields      *verify.Fields  // likewise
 	log         *slog.Logger
 	documents   servedDocuments
 	renewed     map[report.Kind]bool // its rebuild was ordered, since deletes were forgotten
@@ -265,6 +267,7 @@ func (f *filling) run(ctx context.Context) error {
 		var background sync.WaitGroup
 		background.Go(func() { f.history.Run(working) })
 		background.Go(func() { f.searcher.Run(working) })
+		background.Go(func() { f.fields.Run(working) })
 		defer func() { stop(nil); background.Wait() }()
 	}
 	indexed, followed := make(chan error, 1), make(chan error, 1)

@@ -39,12 +39,13 @@ func (f *filling) listen(ctx context.Context, registry *prometheus.Registry, lin
 	f.clusters = newClusters(registry)
 	f.history = admin.NewHistory(followed, time.Now, f.log)
 	f.searcher = newSearcher(f.indices, probe.DefaultConfig().Every, registry, f.log)
+	f.fields = verify.NewFields(verify.FieldsEvery, f.indices.Fields, f.indices.Set.Fields, f.indices.OwnedByOther, registry, f.log)
 	handler := admin.New(admin.Parts{
 		Health:      admin.Health{CanAccept: func() error { return nil }, ElasticsearchUp: f.indexer.ElasticsearchUp},
 		Metrics:     registry,
 		DeadLetters: followed, Receiver: followed, Rebuilder: rebuilder{f.indexer},
 		Status: admin.StatusParts{
-			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting, WrongAliases: f.indexer.WrongAliases, SearchFails: searchFailsIn(f.searcher), Lacking: f.clusters.lacking, Missing: f.clusters.missing, History: f.history, Log: lines.State,
+			Journal: followed, Index: index{f.client, f.indices, f.indices.Set}, Waiting: f.indexer.Waiting, WrongAliases: f.indexer.WrongAliases, SearchFails: searchFailsIn(f.searcher), Lacking: f.clusters.lacking, Missing: f.clusters.missing, Fields: f.fields.Counted, History: f.history, Log: lines.State,
 			Now: time.Now, Started: time.Now(), Process: journal.ProcessName(), Line: f.indices.Lineage, Follows: redacted(f.served.base),
 		},
 		Allow: allow, Log: f.log,

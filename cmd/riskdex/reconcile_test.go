@@ -131,7 +131,7 @@ func TestReconcile(t *testing.T) {
 	p.expect(exitDone, p.expect(exitDone, "", words("changes --json")).out, words("reconcile cities -"), "33 in the list", "33 here: nothing differs")
 	p.expect(exitFailed, p.expect(exitDone, "", words("changes --json")).out+`{"kind":"cities","id":"1","version":1,"accepted_at":"2026-11-23T10:00:00Z","deleted":true}`+"\n",
 		words("reconcile cities - --delete --at-most 100% --expect 32 "+p.now()), "no line at its end that says that nothing follows")
-	pretty := `{"meta":{"total":3},"cities":[` + "\n{\"title\": \"City 7\", \"body\": \"as delivered\", \"id\": 7.0},\n" + cityBody(8, "changed") + `]}`
+	pretty := `{"meta":{"total":3},"cities":[` + "\n{\"title\": \"City 7\", " + ofEveryCity + ", \"body\": \"as delivered\", \"id\": 7.0},\n" + cityBody(8, "changed") + `]}`
 	got := p.expect(exitNegative, pretty, words("reconcile cities - --json"), `"id":"8","problem":"differs"`)
 	lines := strings.Split(strings.TrimSpace(got.out), "\n")
 	var sum struct{ Listed, Here, Missing, Surplus, Differing int }

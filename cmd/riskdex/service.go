@@ -37,6 +37,7 @@ type service struct {
 	searcher   *probe.Searcher // nil without a probe
 	prober     *probe.Prober   // likewise
 	coverage   *verify.Coverage
+	fields     *verify.Fields
 	history    *admin.History
 	deliveries *endpoint
 	admin      *endpoint
@@ -70,7 +71,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *l
 		return nil, err
 	}
 	j, x := w.journal, w.indexer
-	s := &service{log: log, tracing: tracing, journal: j, indexer: x, searcher: w.searcher, prober: w.prober, coverage: w.coverage, history: admin.NewHistory(j, time.Now, log)}
+	s := &service{log: log, tracing: tracing, journal: j, indexer: x, searcher: w.searcher, prober: w.prober, coverage: w.coverage, fields: w.fields, history: admin.NewHistory(j, time.Now, log)}
 	if s.deliveries, err = c.listenForDeliveries(ctx, w.authenticator, w.secured, w.receiver, log); err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *l
 			Journal: j, Index: w.index(), Waiting: x.Waiting, WrongAliases: x.WrongAliases,
 			Deliveries: w.last, History: s.history, Now: time.Now, Started: time.Now(),
 			BackupEvery: c.backupEvery(), Log: lines.State, Certificate: certificateIn(w.secured),
-			Process: journal.ProcessName(), Line: j.Lineage(), SearchFails: searchFailsIn(w.searcher), Lacking: w.coverage.Lacking, Missing: w.coverage.Missing, Taken: w.coverage.Taken, Probe: probeIn(w.prober, w.indices),
+			Process: journal.ProcessName(), Line: j.Lineage(), SearchFails: searchFailsIn(w.searcher), Lacking: w.coverage.Lacking, Missing: w.coverage.Missing, Taken: w.coverage.Taken, Fields: w.fields.Counted, Probe: probeIn(w.prober, w.indices),
 		},
 		Allow: allow, MaxBody: w.maxBody, Memory: w.receiver.Memory(), Log: log,
 	})
@@ -128,6 +129,7 @@ func (s *service) Run(ctx context.Context) error {
 	var background sync.WaitGroup
 	background.Go(func() { s.history.Run(indexing) })
 	background.Go(func() { s.coverage.Run(indexing) })
+	background.Go(func() { s.fields.Run(indexing) })
 	if s.prober != nil {
 		background.Go(func() { s.searcher.Run(indexing) })
 		background.Go(func() { s.prober.Run(indexing) })
