@@ -26,6 +26,7 @@ type Parts struct {
 	Documents   Documents // needs Status
 	Histories   Histories // needs Documents and Status
 	Records     Records
+	Reader      Reader // needs Records
 	Changes     Changes
 	Compared    <-chan struct{} // closed once Changes were compared with what the indices remember
 	Reads       *ReadMetrics    // needed by Records, Changes, Documents and Histories
@@ -131,6 +132,12 @@ func (p Parts) routes() *httprouter.Router {
 	if p.Records != nil {
 		exports := newExports(p.Records, p.Reads, p.Log)
 		router.Handler(http.MethodGet, "/api/export", p.hold(passMemory, clientTimeout, exports))
+	}
+	if p.Records != nil && p.Reader != nil {
+		one := make(readLimit, 1)
+		for _, c := range (&readings{p.Records, p.Reader}).calls() {
+			router.Handler(c.method, c.path, one.bound(a.handler(c)))
+		}
 	}
 	if p.Changes != nil {
 		feeds := newFeeds(p.Changes, p.Compared, p.Reads, p.Stopping, p.Log)

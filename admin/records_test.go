@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"log/slog"
@@ -179,4 +180,25 @@ func TestOneExportAtATime(t *testing.T) {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// TestReading: some records of a kind are read, and one call at a time is answered.
+func TestReading(t *testing.T) {
+	d := openStatusDesk(t)
+	for i := range 3 {
+		d.deliver("PUT", fmt.Sprint("/cities/", i), `{"t":1}`)
+	}
+	var r admin.Reading
+	d.call(200, "GET", "/api/reading?kind=cities", "", &r)
+	if r.Kind != report.Cities || r.Records != 3 {
+		t.Errorf("%+v", r)
+	}
+	if detail := d.call(400, "GET", "/api/reading", "", nil); !strings.Contains(detail, "which kind") {
+		t.Error(detail)
+	}
+}
+
+// Reading implements admin.Reader.
+func (d *statusDesk) Reading(kind report.Kind, records [][]byte) (admin.Reading, error) {
+	return admin.Reading{Kind: kind, Records: len(records)}, nil
 }

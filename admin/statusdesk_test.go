@@ -66,7 +66,7 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 	d.backedUp(d.now.Add(10 * backupEvery)) // so that only one test sees an overdue backup
 	d.server.Close()
 	d.server = httptest.NewServer(admin.New(admin.Parts{
-		DeadLetters: d.journal, Refusals: d.journal, Receiver: d.receiver, MaxBody: 10_000, Log: log, Rebuilder: d, Metrics: d.metrics, Losses: d.journal, Documents: d.journal, Histories: d.journal, Records: d.journal, Reads: admin.NewReadMetrics(prometheus.NewRegistry()), JournalInfo: admin.JournalInfo{Name: "x", Engine: "sqlite"},
+		DeadLetters: d.journal, Refusals: d.journal, Receiver: d.receiver, MaxBody: 10_000, Log: log, Rebuilder: d, Metrics: d.metrics, Losses: d.journal, Documents: d.journal, Histories: d.journal, Records: d.journal, Reader: d, Reads: admin.NewReadMetrics(prometheus.NewRegistry()), JournalInfo: admin.JournalInfo{Name: "x", Engine: "sqlite"},
 		Health: admin.Health{
 			CanAccept:       func() error { d.mu.Lock(); defer d.mu.Unlock(); return d.cannot },
 			ElasticsearchUp: func() bool { d.mu.Lock(); defer d.mu.Unlock(); return !d.down },

@@ -248,7 +248,7 @@ var causes = []Cause{
 		TroubleFields, Warning, lookEvery,
 		"Of {number} of {kind}, {lacks}: riskdex does not find them in the records, and searches by them miss these reports.",
 		"`riskdex mappings show {kind}` says how the records are read, and what else they have. Teach riskdex the rest: " +
-			"`riskdex export --kind {kind} > {kind}.jsonl`, `riskdex mappings learn {kind}.jsonl --to DIR`, add to DIR/{kind}.json where the fields are, " +
+			"`riskdex export {kind} > {kind}.jsonl`, `riskdex mappings learn {kind}.jsonl --to DIR`, add to DIR/{kind}.json where the fields are, " +
 			"and start riskdex with `--mappings DIR`. If the feed has none, that file says so: `\"without\": [{fields}]`.",
 		"RiskdexFieldsMissing",
 	},

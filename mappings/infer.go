@@ -45,8 +45,8 @@ type inference struct {
 
 const aboutInferred = "Where the fields of a document come from, as the values of records tell."
 
-// infer returns the mapping that the values of records tell, and what it was told by.
-func (x *extractor) infer(kind report.Kind, base *kindMapping, others []otherScale, records [][]byte) (*kindMapping, []finding) {
+// infer finds the mapping that the values of records tell, and what it is told by.
+func (x *extractor) infer(kind report.Kind, base *kindMapping, others []otherScale, records [][]byte) *inference {
 	m := &kindMapping{About: aboutInferred}
 	in := &inference{kind: kind, taken: map[*column]string{}, bits: x.reader.vocabulary.Concepts, mapping: m, others: others, dates: map[*column]dateColumn{}}
 	in.columns = newColumns(x, base, records)
@@ -71,7 +71,7 @@ func (x *extractor) infer(kind report.Kind, base *kindMapping, others []otherSca
 	in.threats()
 	in.placesOf(located)
 	in.summary()
-	return m, in.findings
+	return in
 }
 
 func (in *inference) note(field string, c *column, why string, args ...any) {

@@ -45,7 +45,23 @@ func (s *Set) Learn(kind report.Kind, records [][]byte) (Lesson, error) {
 	if err != nil {
 		return Lesson{}, err
 	}
-	l := Lesson{Kind: kind, Records: len(records), Unknown: map[string]int{}, File: append([]byte(taught.kinds[kind].told), '\n')}
+	l := Lesson{Kind: kind, Records: len(records), File: append([]byte(taught.kinds[kind].told), '\n')}
+	if l.Fields, l.Unknown, _, err = taught.survey(kind, records); err != nil {
+		return Lesson{}, err
+	}
+	for i, p := range l.Fields {
+		for _, f := range found {
+			if f.Field == p.Field && f.Pointer == p.Pointer {
+				l.Fields[i].Why = f.Why
+			}
+		}
+	}
+	return l, nil
+}
+
+// survey sums up where the fields of records come from, which values of the level are not known, and how
+// many records have each field.
+func (s *Set) survey(kind report.Kind, records [][]byte) (fields []Learnt, unknown, with map[string]int, err error) {
 	type key struct {
 		field   string
 		pointer jsontext.Pointer
@@ -56,11 +72,13 @@ func (s *Set) Learn(kind report.Kind, records [][]byte) (Lesson, error) {
 		last   int // record
 	}
 	places := map[key]*seen{}
+	unknown, with = map[string]int{}, map[string]int{}
 	for i, record := range records {
-		e, err := taught.Examine(kind, record)
+		e, err := s.Examine(kind, record)
 		if err != nil {
-			return Lesson{}, fmt.Errorf("record %d: %w", i, err)
+			return nil, nil, nil, fmt.Errorf("record %d: %w", i, err)
 		}
+		has := map[string]bool{}
 		for _, f := range e.Fields {
 			if isWholeRecord(f.Field) {
 				continue
@@ -75,10 +93,11 @@ func (s *Set) Learn(kind report.Kind, records [][]byte) (Lesson, error) {
 				p.Misfits++
 				p.Misfit, p.Reason = string(f.Value), f.Reason
 				if f.Field == "risk_level" {
-					l.Unknown[strings.Trim(string(f.Value), `"`)]++
+					unknown[strings.Trim(string(f.Value), `"`)]++
 				}
 				continue
 			}
+			has[f.Field] = true
 			if p.last != i {
 				p.last = i
 				p.Records++
@@ -90,19 +109,20 @@ func (s *Set) Learn(kind report.Kind, records [][]byte) (Lesson, error) {
 				}
 			}
 		}
+		for field := range has {
+			with[field]++
+		}
+		if has["places.name"] || has["places.code"] || has["places.location"] {
+			with["places"]++
+		}
 	}
 	for _, p := range places {
-		for _, f := range found {
-			if f.Field == p.Field && f.Pointer == p.Pointer {
-				p.Why = f.Why
-			}
-		}
-		l.Fields = append(l.Fields, *p.Learnt)
+		fields = append(fields, *p.Learnt)
 	}
-	slices.SortFunc(l.Fields, func(a, b Learnt) int {
+	slices.SortFunc(fields, func(a, b Learnt) int {
 		return cmp.Or(fieldOrder(a.Field)-fieldOrder(b.Field), b.Records-a.Records, cmp.Compare(a.Pointer, b.Pointer))
 	})
-	return l, nil
+	return fields, unknown, with, nil
 }
 
 // learntAt returns the pattern that finds the value in other records too. It has `*` in

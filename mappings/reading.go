@@ -231,7 +231,7 @@ func (s *Set) newShapes(x *extractor, kind report.Kind, r *reading) (better bool
 func (s *Set) infersBetter(kind report.Kind, r *reading, of *shape) bool {
 	records := of.sample.bodies()
 	of.tried = len(records)
-	inferred, _ := s.infer(kind, r.stated, records)
+	inferred := s.infer(kind, r.stated, records, nil)
 	x := s.extractors.Get().(*extractor)
 	names := make([][]string, len(records))
 	for i, record := range records {
@@ -299,8 +299,8 @@ func parseShapes(text []byte) (all []*shape, err error) {
 	return all, nil
 }
 
-// infer infers a mapping from records.
-func (s *Set) infer(kind report.Kind, stated *kindMapping, records [][]byte) (*kindMapping, []finding) {
+// infer infers a mapping from records. look, unless it is nil, is shown what tells it.
+func (s *Set) infer(kind report.Kind, stated *kindMapping, records [][]byte, look func(*inference)) *kindMapping {
 	x := s.extractors.Get().(*extractor)
 	defer func() {
 		x.release()
@@ -314,7 +314,11 @@ func (s *Set) infer(kind report.Kind, stated *kindMapping, records [][]byte) (*k
 			}
 		}
 	}
-	return x.infer(kind, stated, others, records)
+	in := x.infer(kind, stated, others, records)
+	if look != nil {
+		look(in)
+	}
+	return in.mapping
 }
 
 // Infer returns s with the mapping of one kind that the values of its records tell, and which columns fill
@@ -326,7 +330,8 @@ func (s *Set) Infer(kind report.Kind, records [][]byte) (*Set, []Found, error) {
 		t.kinds[of] = &reading{stated: r.stated, keep: r.keep, byName: r.byName, hash: r.hash, told: r.told}
 		t.kinds[of].used.Store(r.used.Load())
 	}
-	m, findings := s.infer(kind, s.kinds[kind].stated, records)
+	var all []Found
+	m := s.infer(kind, s.kinds[kind].stated, records, func(in *inference) { all = in.found() })
 	text, err := json.Marshal(m, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return nil, nil, err
@@ -337,11 +342,15 @@ func (s *Set) Infer(kind report.Kind, records [][]byte) (*Set, []Found, error) {
 	if err := t.use(kind, t.kinds[kind], []*shape{{told: m}}, string(text)); err != nil {
 		return nil, nil, err
 	}
-	var all []Found
-	for _, f := range findings {
+	return t, all, nil
+}
+
+// found returns which columns fill which fields.
+func (in *inference) found() (all []Found) {
+	for _, f := range in.findings {
 		all = append(all, Found{f.field, f.column.pointer(), f.column.records, f.why})
 	}
-	return t, all, nil
+	return all
 }
 
 // compare reports whether what is read of records is clearly more than what was: in a tenth of them a field that was empty, or had another value; and the fields that are empty in a twentieth that were not.

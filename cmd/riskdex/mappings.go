@@ -19,6 +19,7 @@ import (
 type mappingsCommand struct {
 	Check  mappingsCheckCommand  `cmd:"" help:"Check mapping files, and show what they make of a record."`
 	Learn  mappingsLearnCommand  `cmd:"" help:"Propose a mapping file from the records of a feed."`
+	Show   mappingsShowCommand   `cmd:"" help:"Show how a running riskdex reads the records of a kind, and what it does not find."`
 	Export mappingsExportCommand `cmd:"" help:"Write the built-in mapping files to a new folder."`
 }
 

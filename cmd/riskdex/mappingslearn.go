@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"riskdex/internal/exportline"
 	"riskdex/internal/sanitize"
 	"riskdex/mappings"
 	"riskdex/receiver"
@@ -19,7 +21,7 @@ import (
 )
 
 type mappingsLearnCommand struct {
-	Feeds []string `arg:"" name:"feed.json" help:"Payloads as they are delivered: a list of records, or an envelope around one."`
+	Feeds []string `arg:"" name:"feed.json" help:"Payloads as they are delivered, a list of records or an envelope around one; or what riskdex export has written."`
 	Kind  string   `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"The kind of the records; by default, the one in the name of the file."`
 	To    string   `name:"to" placeholder:"DIR" help:"Write the proposal into this folder, for --mappings. A new folder gets the built-in files too."`
 	JSON  bool     `name:"json" help:"Print one JSON object."`
@@ -93,7 +95,7 @@ func (c *mappingsLearnCommand) read(cfg receiver.Config, kind report.Kind) (rece
 		if err != nil {
 			return all, fmt.Errorf("read the feed: %w", err)
 		}
-		feed, err := cfg.Feed(kind, body)
+		feed, err := cfg.Feed(kind, recordsOf(kind, body))
 		if err != nil {
 			return all, fmt.Errorf("%s: %w", name, err)
 		}
@@ -113,6 +115,31 @@ func (c *mappingsLearnCommand) read(cfg receiver.Config, kind report.Kind) (rece
 	all, err := cfg.Feed(kind, []byte("["+joined+"]"))
 	all.RecordsAt = at
 	return all, err
+}
+
+// recordsOf returns the records of a kind in an export as a list, and anything else as it is.
+func recordsOf(kind report.Kind, body []byte) []byte {
+	list := []byte("[")
+	for line := range bytes.Lines(body) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		l, err := exportline.Parse(line)
+		if err != nil {
+			return body
+		}
+		if l.Kind != kind {
+			continue
+		}
+		if len(list) > 1 {
+			list = append(list, ',')
+		}
+		list = append(list, l.Record...)
+	}
+	if len(list) == 1 {
+		return body
+	}
+	return append(list, ']')
 }
 
 // print writes the proposal for people.

@@ -90,7 +90,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *l
 		Health:  admin.Health{CanAccept: w.canAccept, ElasticsearchUp: x.ElasticsearchUp},
 		Metrics: w.registry, DeadLetters: j, Refusals: j, Receiver: w.receiver,
 		Rebuilder: rebuilder{x}, Verifier: adminVerifier{verifier, x, j}, Losses: j,
-		Documents: j, Histories: j, Records: j, Changes: j, Compared: x.Compared(), Reads: w.reads, Stopping: stopping,
+		Documents: j, Histories: j, Records: j, Reader: w.index(), Changes: j, Compared: x.Compared(), Reads: w.reads, Stopping: stopping,
 		Backups: backupsOf(j), JournalInfo: journalInfo(c.Journal),
 		Status: admin.StatusParts{
 			Journal: j, Index: w.index(), Waiting: x.Waiting, WrongAliases: x.WrongAliases,
