@@ -19,9 +19,10 @@ func TestDescriptionHasEveryCall(t *testing.T) {
 	type documents interface{ Documents }
 	type histories interface{ Histories }
 	type changes interface{ Changes }
+	type reader interface{ Reader }
 	whole := Parts{
 		Documents: struct{ documents }{}, Histories: struct{ histories }{},
-		Changes: struct{ changes }{}, Records: struct{ records }{}, Reads: NewReadMetrics(prometheus.NewRegistry()),
+		Changes: struct{ changes }{}, Records: struct{ records }{}, Reader: struct{ reader }{}, Reads: NewReadMetrics(prometheus.NewRegistry()),
 		Metrics: prometheus.NewRegistry(), DeadLetters: struct{ letters }{}, Refusals: struct{ refused }{}, Receiver: struct{ Receiver }{},
 		Rebuilder: struct{ Rebuilder }{}, Verifier: struct{ Verifier }{}, Losses: struct{ Losses }{}, JournalInfo: JournalInfo{Name: "x"}, Status: StatusParts{Journal: struct{ Journal }{}},
 	}
@@ -36,7 +37,7 @@ func TestDescriptionHasEveryMember(t *testing.T) {
 	types := []any{
 		Problem{}, readiness{}, DeliveryPage{}, DeliveredDocument{}, DeadLetter{}, Document{}, Indexed{}, FieldSource{}, Replaced{}, Ended{}, Refusal{}, Redelivered{}, report.Rebuild{},
 		VerifyEvent{}, report.VerifyProgress{}, report.VerifyFinding{}, report.VerifyReport{},
-		Status{}, SearchFailure{}, Trouble{}, KindStatus{}, Sample{}, JournalStatus{}, HistoryStatus{}, Past{}, PastVersion{}, Shown{}, report.Loss{}, JournalInfo{}, BackupEvent{}, report.BackupProgress{}, BackupReport{}, report.Waiting{},
+		Status{}, SearchFailure{}, Trouble{}, KindStatus{}, Sample{}, report.FieldCount{}, Reading{}, ReadShape{}, ReadField{}, LackingField{}, Candidate{}, JournalStatus{}, HistoryStatus{}, Past{}, PastVersion{}, Shown{}, report.Loss{}, JournalInfo{}, BackupEvent{}, report.BackupProgress{}, BackupReport{}, report.Waiting{},
 	}
 	for _, value := range types {
 		name := reflect.TypeOf(value).Name()

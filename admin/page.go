@@ -33,27 +33,28 @@ type page struct {
 func newPage(status *statuses) *page {
 	p := &page{status: status, token: rand.Text(), searches: make(readLimit, mostSearches)}
 	p.html = template.Must(template.New("").Funcs(template.FuncMap{
-		"id":     func(id string) string { return sanitize.ID(longestID, id) },
-		"text":   func(text any) string { return sanitize.Text(longestText, fmt.Sprint(text)) },
-		"ref":    func(id any) string { return base64.RawURLEncoding.EncodeToString([]byte(fmt.Sprint(id))) },
-		"pieces": pieces,
-		"comma":  func(n int) string { return humanize.Comma(int64(n)) },
-		"bytes":  func(n int64) string { return humanize.IBytes(uint64(max(n, 0))) },
-		"size":   func(n int) string { return humanize.IBytes(uint64(max(n, 0))) },
-		"clock":  func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
-		"lag":    lagText,
-		"line":   sparkline,
-		"anchor": anchor,
-		"others": func(d report.Answered) int { return d.Accepted + d.Refused - 1 },
-		"share":  func(part, whole int64) int64 { return min(100, 100*part/max(whole, 1)) },
-		"record": recordText,
-		"json":   prettyJSON,
-		"titled": titleOf,
-		"score":  func(s float64) string { return humanize.CommafWithDigits(s, 1) },
-		"facet":  func(field string) string { return strings.ReplaceAll(field, "_", " ") },
-		"last":   func(hits []Hit) int { return len(hits) - 1 },
-		"hits":   func() int { return searchPage },
-		"done":   func(r report.Rebuild) int { return r.Total - max(r.Remaining, 0) },
+		"id":      func(id string) string { return sanitize.ID(longestID, id) },
+		"text":    func(text any) string { return sanitize.Text(longestText, fmt.Sprint(text)) },
+		"ref":     func(id any) string { return base64.RawURLEncoding.EncodeToString([]byte(fmt.Sprint(id))) },
+		"pieces":  pieces,
+		"comma":   func(n int) string { return humanize.Comma(int64(n)) },
+		"bytes":   func(n int64) string { return humanize.IBytes(uint64(max(n, 0))) },
+		"size":    func(n int) string { return humanize.IBytes(uint64(max(n, 0))) },
+		"clock":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+		"lag":     lagText,
+		"line":    sparkline,
+		"anchor":  anchor,
+		"others":  func(d report.Answered) int { return d.Accepted + d.Refused - 1 },
+		"share":   func(part, whole int64) int64 { return min(100, 100*part/max(whole, 1)) },
+		"percent": percentText,
+		"record":  recordText,
+		"json":    prettyJSON,
+		"titled":  titleOf,
+		"score":   func(s float64) string { return humanize.CommafWithDigits(s, 1) },
+		"facet":   func(field string) string { return strings.ReplaceAll(field, "_", " ") },
+		"last":    func(hits []Hit) int { return len(hits) - 1 },
+		"hits":    func() int { return searchPage },
+		"done":    func(r report.Rebuild) int { return r.Total - max(r.Remaining, 0) },
 	}).ParseFS(pageFiles, "page/*.html"))
 	return p
 }
@@ -63,6 +64,17 @@ const (
 	longestText = 400                   // of a reason
 	longestID   = 2 * report.MaxIDBytes // enough for every valid id, escaped; what unauthenticated senders send as one may be longer
 )
+
+// percentText returns a share for people to read. Only all of them are 100 %, and only none are 0 %.
+func percentText(part, whole int) string {
+	switch {
+	case part > 0 && 100*part < whole:
+		return "under 1 %"
+	case part < whole && 100*part >= 99*whole:
+		return "over 99 %"
+	}
+	return fmt.Sprintf("%d %%", 100*part/max(whole, 1))
+}
 
 // lagText returns a lag for people to read.
 func lagText(seconds float64) string {

@@ -46,6 +46,7 @@ func openHostileDesk(t *testing.T) *statusDesk {
 		{Kind: report.Advisories, Phase: "filling", Active: true, Total: 1000, Remaining: 400, SecondsLeft: 80, StartedAt: d.now},
 	}
 	d.cannot = fmt.Errorf("cannot: %s", hostile)
+	d.fields = fieldsOf(165, 165, 12)
 	d.found = admin.Found{
 		Total: 1, DidYouMean: "likelier " + hostile, Request: admin.Request{Path: "/cities" + hostile, Body: []byte(`{"query": ` + strconv.Quote(hostile) + `}`)},
 		Facets: []admin.Facet{{Field: "country", Values: []admin.FacetValue{{Value: "value " + hostile, Documents: 2}}}, {Field: hostile, Values: []admin.FacetValue{{Value: hostile}}}},
@@ -190,4 +191,21 @@ func TestForeignTextNeverBecomesHTML(t *testing.T) {
 		t.Errorf("the page does not show that the search failed: %s", page)
 	}
 	d.read(http.StatusBadRequest, "/search?q="+strings.Repeat("x", 501))
+}
+
+// TestPageSaysWhichFieldsDocumentsHave, and what few have although more should.
+func TestPageSaysWhichFieldsDocumentsHave(t *testing.T) {
+	d := openStatusDesk(t)
+	d.set(func() { d.fields = fieldsOf(165, 164, 1) })
+	page, _ := d.read(http.StatusOK, "/")
+	for _, says := range []string{
+		`<dt>with risk level</dt><dd class="bad-text">under 1 %</dd>`, `<dt>title</dt><dd>over 99 %</dd>`, `<dt>location</dt><dd>0 %</dd>`, `<code>riskdex mappings show cities</code>`,
+	} {
+		if !strings.Contains(page, says) {
+			t.Errorf("the page lacks %s", says)
+		}
+	}
+	if strings.Contains(page, "with title") || strings.Contains(page, "mappings show advisories</code>") {
+		t.Error("the page says too much")
+	}
 }
