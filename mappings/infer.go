@@ -1279,7 +1279,7 @@ func (in *inference) isOneOfAlike(c *column) bool {
 	if strings.HasPrefix(c.name, "{/") { // what a table says that its values mean
 		c = c.parent
 	}
-	if c.name == "*" || c.of.named&in.bits("risk level rating severity") != 0 {
+	if c.parent == nil || c.name == "*" || c.of.named&in.bits("risk level rating severity") != 0 {
 		return false
 	}
 	alike := 0
