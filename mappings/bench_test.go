@@ -137,3 +137,20 @@ func BenchmarkShapes(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkInfer reads a sample of as many records as are kept, as large as they are with all chapters.
+func BenchmarkInfer(b *testing.B) {
+	s := builtinSet(b)
+	var records [][]byte
+	size := 0
+	for _, of := range unnamed(sampleRecords) {
+		record := strings.TrimSuffix(string(of.Body), "}") + "," + strings.TrimPrefix(bigCity(plainText()), "{")
+		records, size = append(records, []byte(record)), size+len(record)
+	}
+	b.SetBytes(int64(size))
+	for b.Loop() {
+		if _, _, err := s.Infer(report.Cities, records); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -67,18 +67,24 @@ func newColumns(x *extractor, m *kindMapping, records [][]byte) *columns {
 	cs := &columns{x: x}
 	x.mapping = m
 	// Whatever depends on an order depends on this one, and neighbours have nothing in common.
-	hash := func(record []byte) uint64 {
+	type hashed struct {
+		hash   uint64
+		record []byte
+	}
+	var order []hashed
+	for _, record := range records {
 		h := fnv.New64a()
 		_, _ = h.Write(record)
-		return h.Sum64()
+		order = append(order, hashed{h.Sum64(), record})
 	}
-	records = slices.SortedFunc(slices.Values(records), func(a, b []byte) int { return cmp.Or(cmp.Compare(hash(a), hash(b)), bytes.Compare(a, b)) })
+	slices.SortFunc(order, func(a, b hashed) int { return cmp.Or(cmp.Compare(a.hash, b.hash), bytes.Compare(a.record, b.record)) })
 	names := &column{byName: map[string]*column{}} // to see which objects have data for names
 	count := 0
 	for range 2 {
 		cs.top, cs.elements, cs.records = &column{byName: map[string]*column{}}, make([]int, 1), 0
 		count = 0
-		for _, record := range records {
+		for _, of := range order {
+			record := of.record
 			if x.tree.parse(record) != nil || x.tree.nodes[0].kind != '{' {
 				continue
 			}

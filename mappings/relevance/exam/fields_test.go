@@ -107,27 +107,6 @@ func TestUntaughtFields(t *testing.T) {
 	t.Logf("\n%s", b.String())
 }
 
-// inferredFrom returns a set as it is once it has seen changes.
-func inferredFrom(t testing.TB, set *mappings.Set, live []report.Change) *mappings.Set {
-	t.Helper()
-	for _, kind := range report.Kinds() {
-		var records [][]byte
-		for _, c := range live {
-			if c.Kind == kind {
-				records = append(records, c.Body)
-			}
-		}
-		if len(records) < 5 {
-			continue
-		}
-		var err error
-		if set, _, err = set.Infer(kind, records[:min(len(records), 400)]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return set
-}
-
 func (l *likeness) add(with, without any) {
 	if with != nil {
 		l.taught++
