@@ -114,7 +114,7 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 		k := stats.Kinds[kind]
 		st.DeadTotal += k.DeadLetters
 		one := KindStatus{
-			Kind: kind, Documents: documents[kind], Taken: taken[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Place: report.PlaceIn(stats.Notes, kind), Holder: k.Holder,
+			Kind: kind, Documents: documents[kind], Taken: taken[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Place: report.PlaceIn(stats.Notes, kind), Holder: k.Holder, Reading: stats.Notes[report.ReadingNote(kind)],
 			LagSeconds: lagSeconds(k.OldestWaiting, st.At), History: []Sample{},
 			Fields: append([]report.FieldCount{}, fields[kind].Fields...), Counted: fields[kind].Documents,
 		}

@@ -63,9 +63,10 @@ type KindStatus struct {
 	Resending   int         `json:"resending"`
 	DeadLetters int         `json:"dead_letters"`
 	LagSeconds  float64     `json:"lag_seconds"`
-	Place       string      `json:"place,omitempty"`  // the cluster, by its id, and the prefix of the index that the journal sends to
-	Holder      string      `json:"holder,omitempty"` // the process that has locked this kind, such as for a rebuild
-	History     []Sample    `json:"history"`          // of the last hour, oldest first
+	Place       string      `json:"place,omitempty"`   // the cluster, by its id, and the prefix of the index that the journal sends to
+	Holder      string      `json:"holder,omitempty"`  // the process that has locked this kind, such as for a rebuild
+	Reading     string      `json:"reading,omitempty"` // how its records are read, as their values have told, for whoever keeps a second cluster
+	History     []Sample    `json:"history"`           // of the last hour, oldest first
 
 	// Fields says how many of the Counted documents have which fields, as they were last counted, some
 	// seconds ago. It is empty if they were not.

@@ -43,7 +43,7 @@ func delivery(key report.Key, n int) (method, path, body string) {
 	if n == 0 {
 		return http.MethodDelete, push.Path(key.Kind, key.ID), ""
 	}
-	return http.MethodPut, push.Path(key.Kind, key.ID), fmt.Sprintf(`{"n":%d,"text":"delivery %d of %s"}`, n, n, key.ID)
+	return http.MethodPut, push.Path(key.Kind, key.ID), fmt.Sprintf(`{"n":%d,"title":"Delivery %d","country":"GB","risk_level":2,"text":"delivery %d of %s"}`, n, n, n, key.ID)
 }
 
 // more waits until n more deliveries are acknowledged.

@@ -27,6 +27,7 @@ import (
 	"riskdex/internal/logsink"
 	"riskdex/internal/reread"
 	"riskdex/internal/sanitize"
+	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
 )
@@ -90,6 +91,7 @@ func (s otherCluster) fillWith(ctx context.Context, served *adminClient, io stre
 	target := &indices.Indices{Client: client, Prefix: s.IndexPrefix, Set: set, Lineage: status.Line, SingleProcess: true, Log: log}
 	f := &filling{
 		otherCluster: s, served: served, io: io, progress: newProgress(io.err), client: client, indices: target, documents: servedDocuments{of: map[report.Kind]int{}}, log: log, renewed: map[report.Kind]bool{},
+		set: set, read: map[report.Kind]string{}, reread: map[report.Kind]bool{},
 	}
 	if f.place, err = target.Place(ctx); err != nil {
 		return fmt.Errorf("%s: %w", redacted(s.To), err)
@@ -107,7 +109,7 @@ func (s otherCluster) fillWith(ctx context.Context, served *adminClient, io stre
 		return fmt.Errorf("%s: %w", redacted(s.To), err)
 	}
 	registry := prometheus.NewRegistry()
-	f.indexer, err = indexer.New(indexer.DefaultConfig(), f.journal, set, target, client, registry, log)
+	f.indexer, err = indexer.New(indexer.DefaultConfig(), f.journal, asServed{set}, target, client, registry, log)
 	if err != nil {
 		return err
 	}
@@ -118,6 +120,12 @@ func (s otherCluster) fillWith(ctx context.Context, served *adminClient, io stre
 	}
 	return f.run(ctx)
 }
+
+// asServed has records read as the served riskdex reads them, which is what both clusters have in common.
+type asServed struct{ *mappings.Set }
+
+// See implements indexer.Documents. It finds nothing.
+func (asServed) See(report.Kind, []report.Change, bool) (told string, first bool) { return "", false }
 
 // feedOf is the feed of changes of a running riskdex.
 type feedOf struct {
@@ -237,9 +245,12 @@ type filling struct {
 	fields      *verify.Fields  // likewise
 	log         *slog.Logger
 	documents   servedDocuments
-	renewed     map[report.Kind]bool // its rebuild was ordered, since deletes were forgotten
-	keptByServe bool                 // serve keeps the cluster itself
-	ready       bool                 // everything was there
+	set         *mappings.Set
+	read        map[report.Kind]string // how the served riskdex reads records
+	reread      map[report.Kind]bool   // it reads them in another way since the index was begun
+	renewed     map[report.Kind]bool   // its rebuild was ordered, since deletes were forgotten
+	keptByServe bool                   // serve keeps the cluster itself
+	ready       bool                   // everything was there
 }
 
 // filled is how far a kind is, for programs.
@@ -349,6 +360,15 @@ func (f *filling) note(status admin.Status) {
 	f.documents.note(status)
 	for _, k := range status.Kinds {
 		f.keptByServe = f.keptByServe || f.place != "" && k.Place == f.place
+		if k.Reading == f.read[k.Kind] {
+			continue
+		}
+		f.read[k.Kind] = k.Reading
+		if err := f.set.Use(k.Kind, k.Reading); err != nil {
+			f.log.Error("records are not read as the served riskdex reads them: is it of another version?", "kind", k.Kind, "error", err)
+			continue
+		}
+		f.reread[k.Kind] = f.indexer != nil
 	}
 }
 
@@ -361,10 +381,14 @@ func (f *filling) whole() bool {
 	return true
 }
 
-// renew orders the rebuild of indices that have documents whose delete nobody tells any more: a new
-// index gets what the feed tells from its beginning, and nothing else.
+// renew orders the rebuild of indices whose records are read in another way since, and of those that have
+// documents whose delete nobody tells any more: a new index gets what the feed tells from its beginning, and
+// nothing else.
 func (f *filling) renew(ctx context.Context) {
 	for _, kind := range report.Kinds() {
+		if f.reread[kind] && f.indexer.Rebuild(kind) == nil {
+			f.reread[kind] = false
+		}
 		if !f.journal.State(kind).Stale {
 			delete(f.renewed, kind)
 			continue
@@ -388,7 +412,7 @@ func (f *filling) inPlace(ctx context.Context) bool {
 		return false
 	}
 	for _, kind := range report.Kinds() {
-		if f.journal.State(kind).Stale {
+		if f.journal.State(kind).Stale || f.reread[kind] {
 			return false
 		}
 		if changed, err := f.indices.MappingChanged(ctx, kind); changed || err != nil {
