@@ -74,7 +74,7 @@ func (o opener) isOfMessage(m jsonscan.Member) bool {
 }
 
 // firstBeside returns the name of the first member that is not something a sender says of a
-// delivery; empty if all are. Beside many records, a short text under an unknown name is.
+// delivery; empty if all are. Beside many records, a number or a short text under an unknown name is, and the number of a page.
 func (o opener) firstBeside(object []jsonscan.Member, many bool) string {
 	for _, m := range object {
 		if !o.isAside(m, many) {
@@ -96,8 +96,8 @@ func (o opener) isAside(m jsonscan.Member, many bool) bool {
 			return !o.isMore(m)
 		}
 		return c == '{' && !(o.put && n.Within) && o.firstBeside(jsonscan.Members(m.Value), many) == ""
-	case c != '"':
-		return o.words.isMeta(m.Name, c) || o.words.isOfEvent(n)
+	case c != '"': // beside many records, an unknown number counts them or their pages
+		return o.words.isMeta(m.Name, c) || o.words.isOfEvent(n) || many && (n.Unknown || n.Concepts == o.words.number)
 	}
 	text, _ := quotedText(m.Value)
 	switch {

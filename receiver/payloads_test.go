@@ -80,6 +80,7 @@ func TestPayloads(t *testing.T) {
 		"by code, with ids":       {"cities", `{"cities":{"LON":{"id":1,"title":"x"},"PAR":{"id":2,"title":"y"}}}`, 2, "1", `{"id":1,"title":"x"}`},
 		"by country":              {"cities", `{"event":"city.all.sent","payload":{"version":7,"data":{"GB":{"london":` + rich("1", `"FR"`) + `},"FR":` + keyed13 + `}}}`, 14, "c1", rich("1", `"FR","group":"GB"`)},
 		"by position":             {"cities", `{"LIST":` + counted(rich) + `}`, 13, "c1", rich("1", `"FR"`)},
+		"a page of HAL":           {"cities", `{"_embedded":{"dossierList":` + elements(12, `{"id":"c#",`+richText+`}`) + `},"_links":{"self":{"href":"https://x.example/c"}},"page":{"size":20,"totalElements":12,"totalPages":1,"number":0}}`, 12, "c1", ""},
 		"lists of one":            {"cities", elements(12, `{"kopf.id":[90#],"name.short":["x#"]}`), 12, "901", ""},
 		"a legend beside them":    {"cities", `{"result_cd":"00","result_msg":"ok","legend":[{"rank":"A","means":"calm"},{"rank":"B","means":"not"}],"zz":` + elements(12, `{"id":"c#",`+richText+`}`) + `}`, 12, "c1", ""},
 		"referred to":             {"advisories", elements(12, `{"i":90#,"hs":"f#","t":"x","rf":[901,902,903]}`), 12, "901", ""},
