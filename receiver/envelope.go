@@ -243,7 +243,11 @@ func (o opener) mayHold(m jsonscan.Member, depth int, listed bool) bool {
 func (o opener) openAt(object []jsonscan.Member, m jsonscan.Member, depth int) envelope {
 	list := jsonscan.FirstByte(m.Value) == '['
 	means, features := o.words.meansRecords(m.Name), list && m.Name == "features" && isGeoJSONList(object)
-	many := !o.put && o.hasMany(m.Value, depth)
+	var all []byte // many records, in further envelopes or not
+	if !o.put {
+		all = o.manyIn(m.Value, depth)
+	}
+	many := all != nil
 	ofMessage := o.isMessage(object)
 	beside := without(object, func(other jsonscan.Member) bool {
 		return other.Name == m.Name || ofMessage && o.hasID(record{members: []jsonscan.Member{other}})
@@ -272,11 +276,13 @@ func (o opener) openAt(object []jsonscan.Member, m jsonscan.Member, depth int) e
 	switch {
 	case features, list && o.words.isOfKind(m.Name) && means && !o.put:
 		e.beside = o.moreBeside(beside)
-	case list && !o.put && (means || many && isRich(m.Value)):
-		if many && isRich(m.Value) {
-			beside = without(beside, func(other jsonscan.Member) bool { return o.isLegend(m.Value, other) })
+	case list && !o.put && means, many && isRich(all):
+		of := m.Value
+		if many && isRich(all) {
+			of = all
+			beside = without(beside, func(other jsonscan.Member) bool { return o.isAside(other, many) || o.isLegend(all, other) })
 		}
-		if e.beside = o.moreBeside(beside); e.beside == "" && o.isReport(beside, m.Value, many) {
+		if e.beside = o.moreBeside(beside); e.beside == "" && o.isReport(beside, of, many) {
 			return envelope{}
 		}
 	case o.firstBeside(beside, many) != "", !list && o.put && o.saysMore(beside, m.Value):
@@ -321,21 +327,24 @@ func without(object []jsonscan.Member, drop func(jsonscan.Member) bool) []jsonsc
 	return slices.DeleteFunc(slices.Clone(object), drop)
 }
 
-// hasMany reports whether raw is a list, in envelopes or not, of so many objects that it is no part
-// of one record.
-func (o opener) hasMany(raw []byte, depth int) bool {
+// manyIn returns raw, or the list in envelopes in it, if it has so many objects that it is no part of one
+// record; else nil.
+func (o opener) manyIn(raw []byte, depth int) []byte {
 	if jsonscan.FirstByte(raw) == '{' {
-		return depth > 1 && o.hasMany(o.open(jsonscan.Members(raw), depth-1, false).inner, depth-1)
+		if depth <= 1 {
+			return nil
+		}
+		return o.manyIn(o.open(jsonscan.Members(raw), depth-1, false).inner, depth-1)
 	}
 	n := 0
 	for element := range jsonscan.Elements(raw) {
 		if jsonscan.FirstByte(element) == '{' {
 			if n++; n == manyRecords {
-				return true
+				return raw
 			}
 		}
 	}
-	return false
+	return nil
 }
 
 // isNothing reports whether a value has nothing but null, empty texts and empty lists.
