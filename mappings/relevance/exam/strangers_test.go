@@ -48,25 +48,33 @@ func (m mark) String() string {
 	return fmt.Sprintf("%4d / %2d / %3d", (100*m.right+n/2)/n, (100*m.wrong+n/2)/n, (100*m.absent+n/2)/n)
 }
 
-// leastRight is the share of values, in %, that has to be right without anything taught, and mostWrong that
-// which may be wrong.
-var leastRight = map[string]int{
-	"title": 99, "names": 98, "country": 99, "code": 99, "airports": 99, "position": 99, "level": 99,
-	"published_at": 99, "updated_at": 99, "starts_at": 99, "ends_at": 99, "threats": 97, "places": 98,
+// later are the vendors whose records nobody had looked at when the reading of the others was made. Some of
+// what they showed has been mended since.
+var later = []string{"php-platform", "graphql-hub", "boxed-values", "hypermedia"}
+
+// leastRight is the share of values, in %, that has to be right without anything taught: of the first nine
+// vendors, of which mostWrong may be wrong, and of the later ones.
+var leastRight = map[string][2]int{
+	"title": {99, 70}, "names": {98, 75}, "country": {99, 98}, "code": {99, 97}, "airports": {99, 97}, "position": {99, 97}, "level": {99, 97},
+	"published_at": {99, 75}, "updated_at": {99, 97}, "starts_at": {99, 98}, "ends_at": {99, 98}, "threats": {97, 70}, "places": {98, 85},
 }
 
 const mostWrong = 1
 
-// TestStrangers reads feeds of nine vendors whose authors knew nothing of riskdex, untaught, as they were
+// TestStrangers reads feeds of vendors whose authors knew nothing of riskdex, untaught, as they were
 // delivered, and compares each field with what a person reads.
 func TestStrangers(t *testing.T) {
 	names, err := filepath.Glob("testdata/strangers/*.feed.jsonl.gz")
-	if err != nil || len(names) != 9 {
+	if err != nil || len(names) != 13 {
 		t.Fatalf("there are %d feeds, %v", len(names), err)
 	}
-	all := map[string]*mark{}
+	all := [2]map[string]*mark{{}, {}}
 	for _, name := range names {
 		vendor := strings.TrimSuffix(filepath.Base(name), ".feed.jsonl.gz")
+		group := 0
+		if slices.Contains(later, vendor) {
+			group = 1
+		}
 		live, set := delivery(t, name)
 		_, again := delivery(t, name) // in another order
 		for _, kind := range report.Kinds() {
@@ -84,10 +92,10 @@ func TestStrangers(t *testing.T) {
 				doc = document(t, set, c)
 			}
 			compare(f, doc, func(field, result, _ string) {
-				m := all[field]
+				m := all[group][field]
 				if m == nil {
 					m = new(mark)
-					all[field] = m
+					all[group][field] = m
 				}
 				switch result {
 				case "right":
@@ -103,14 +111,18 @@ func TestStrangers(t *testing.T) {
 		})
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "%% right / wrong / absent, and how many a person does not find\n")
+	fmt.Fprintf(&table, "%% right / wrong / absent, and how many a person does not find\n%-14s %32s %32s\n", "", "nine", "four later ones")
 	for _, field := range slices.Sorted(maps.Keys(leastRight)) {
-		m := all[field]
-		n := m.right + m.wrong + m.absent
-		fmt.Fprintf(&table, "%-14s %16s %5d of %d\n", field, m, m.extra, n)
-		if 100*m.right < leastRight[field]*n || 100*m.wrong > mostWrong*n {
-			t.Errorf("%s: %s %% right / wrong / absent, want at least %d %% right and at most %d %% wrong", field, m, leastRight[field], mostWrong)
+		fmt.Fprintf(&table, "%-14s", field)
+		for group, least := range leastRight[field] {
+			m := all[group][field]
+			n := m.right + m.wrong + m.absent
+			fmt.Fprintf(&table, " %17s %5d of %5d", m, m.extra, n)
+			if 100*m.right < least*n || group == 0 && 100*m.wrong > mostWrong*n {
+				t.Errorf("%s: %s %% right / wrong / absent, want at least %d %% right, and of the first at most %d %% wrong", field, m, least, mostWrong)
+			}
 		}
+		table.WriteByte('\n')
 	}
 	t.Logf("\n%s", table.String())
 }
