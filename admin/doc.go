@@ -12,6 +12,7 @@
 //	rebuild.go         rebuilds of indices
 //	verify.go          comparing an index with the journal
 //	document.go        one document: judge.go says its state, past.go has its history
+//	reading.go         how records of a kind are read
 //	delivery.go        what became of a delivery
 //	status.go          the status: gather.go collects it, trouble.go judges it, history.go and
 //	                   deliveries.go remember the past

@@ -12,6 +12,7 @@
 //	    jsonscan         reject JSON that Elasticsearch would reject later
 //	    envelope.go      find the records by where the content is; beside.go what else is there
 //	    around.go        keep each record with the objects that it refers to
+//	    keyed.go         records that stand in an object, by their ids or positions
 //	    identity.go      find each record's id and code; likelyids.go and uniqueids.go where it is
 //	                     at no usual place
 //	    norecord.go      reject what would replace a report and says nothing
