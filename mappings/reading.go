@@ -244,14 +244,14 @@ func (s *Set) infersBetter(kind report.Kind, r *reading, of *shape) bool {
 		of.sample = sample{}
 	}
 	before := s.fieldsOf(kind, r.used.Load(), records)
-	compared := func() (better bool, losing fieldBits) {
+	compared := func() (better, fills bool, losing fieldBits) {
 		after := &shapes{stated: r.stated, all: []*shape{{used: inferred.over(r.stated, r.keep)}}}
 		return compare(before, s.fieldsOf(kind, after, records))
 	}
-	better, losing := compared()
-	if losing != 0 { // these stay as they are
+	better, _, losing := compared()
+	if losing != 0 { // these stay as they are, and what only has other values is no gain that is worth it
 		inferred.drop(losing)
-		better, losing = compared()
+		_, better, losing = compared()
 	}
 	if better = better && losing&inferred.over(new(kindMapping), 0).told == 0; better {
 		of.told = inferred
@@ -353,14 +353,19 @@ func (in *inference) found() (all []Found) {
 	return all
 }
 
-// compare reports whether what is read of records is clearly more than what was: in a tenth of them a field that was empty, or had another value; and the fields that are empty in a twentieth that were not.
-// Threats may be fewer: what a record rates is more certain than what its words mention.
-func compare(before, after []map[string]string) (better bool, losing fieldBits) {
-	gained, lost := map[string]int{}, map[string]int{}
+// compare reports whether what is read of records is clearly more than what was: in a tenth of them a field
+// that was empty, or had another value; whether it fills a field in as many that was empty; and which fields
+// are empty in a twentieth that were not. Threats may be fewer, and more of them fill nothing: what a record
+// rates is more certain than what its words mention.
+func compare(before, after []map[string]string) (better, fills bool, losing fieldBits) {
+	gained, lost, filled := map[string]int{}, map[string]int{}, map[string]int{}
 	for i, of := range after {
 		for name, value := range of {
-			if before[i][name] != value {
+			if was := before[i][name]; was != value {
 				gained[name]++
+				if was == "" && name != "threats" {
+					filled[name]++
+				}
 			}
 		}
 		for name := range before[i] {
@@ -370,7 +375,7 @@ func compare(before, after []map[string]string) (better bool, losing fieldBits) 
 		}
 	}
 	for name, n := range gained {
-		better = better || 10*n >= len(after)
+		better, fills = better || 10*n >= len(after), fills || 10*filled[name] >= len(after)
 		lost[name] -= n
 	}
 	for name, n := range lost {
@@ -378,7 +383,7 @@ func compare(before, after []map[string]string) (better bool, losing fieldBits) 
 			losing.add(fieldNamed(name))
 		}
 	}
-	return better, losing
+	return better, fills, losing
 }
 
 // fieldsOf returns what is read of each record for the fields that a column fills.
