@@ -3,7 +3,6 @@ package mappings
 import (
 	"bytes"
 	"slices"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -508,7 +507,7 @@ func (x *extractor) nameOf(at uint32) []byte {
 
 // fieldNamed returns the field with a name in the document, or noField.
 func fieldNamed(name string) fieldID {
-	switch strings.TrimPrefix(name, "places.") {
+	switch name {
 	case "code":
 		return codeField
 	case "title":
@@ -535,6 +534,10 @@ func fieldNamed(name string) fieldID {
 		return publishedField
 	case "updated_at":
 		return updatedField
+	case "places", "places.name", "places.code", "places.location":
+		return placesField
+	case "threats":
+		return threatsField
 	}
 	return noField
 }

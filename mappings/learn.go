@@ -135,11 +135,15 @@ func learntAt(f FieldSource) jsontext.Pointer {
 	return generalized(p)
 }
 
-func fieldOrder(name string) int {
-	return slices.Index([]string{
+func fieldOrder(name string) int { return slices.Index(fieldNames(), name) }
+
+// fieldNames returns the fields of which a mapping file says where they are, in the order in which people
+// are shown them.
+func fieldNames() []string {
+	return []string{
 		"code", "title", "names", "country", "risk_level", "risk_label", "airports", "places", "places.name", "places.code", "places.location",
 		"location", "summary", "starts_at", "ends_at", "published_at", "updated_at", "threats",
-	}, name)
+	}
 }
 
 // Labels returns the values of the risk level whose level is not known, the most frequent first.

@@ -116,3 +116,18 @@ func TestUsualFeedsStayAsTheyAre(t *testing.T) {
 		t.Errorf("told %s", told)
 	}
 }
+
+// TestCompare: a field that fewer records have is losing, whichever it is, but for threats; what only has other
+// values fills nothing.
+func TestCompare(t *testing.T) {
+	before := []map[string]string{{"title": "a", "places": "x", "threats": "y"}, {"title": "b"}}
+	after := []map[string]string{{"title": "c"}, {"title": "b"}}
+	better, fills, losing := compare(before, after)
+	if !better || fills || losing != 1<<placesField {
+		t.Errorf("better %v, fills %v, losing %b", better, fills, losing)
+	}
+	after[1]["country"] = "GB"
+	if _, fills, _ = compare(before, after); !fills {
+		t.Error("a new country fills nothing")
+	}
+}

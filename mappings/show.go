@@ -33,14 +33,6 @@ type Lacking struct {
 	Candidates []Candidate
 }
 
-// fieldIDs are the fields of which a mapping file says where they are.
-var fieldIDs = map[string]fieldID{
-	"code": codeField, "title": titleField, "names": namesField, "country": countryField, "risk_level": riskLevelField, "risk_label": riskLabelField,
-	"airports": airportsField, "places": placesField, "places.name": placesField, "places.code": placesField, "places.location": placesField,
-	"location": locationField, "summary": summaryField, "starts_at": startsField, "ends_at": endsField, "published_at": publishedField,
-	"updated_at": updatedField, "threats": threatsField,
-}
-
 // Show says how the records of a kind are read now. A record that is not JSON is an error.
 func (s *Set) Show(kind report.Kind, records [][]byte) (Shown, error) {
 	r := s.kinds[kind]
@@ -48,12 +40,11 @@ func (s *Set) Show(kind report.Kind, records [][]byte) (Shown, error) {
 		return Shown{}, errNoMapping
 	}
 	shown := Shown{Kind: kind, Records: len(records)}
-	for name, id := range fieldIDs {
-		if r.keep.has(id) && !strings.Contains(name, ".") {
+	for _, name := range fieldNames() {
+		if r.keep.has(fieldNamed(name)) && !strings.Contains(name, ".") {
 			shown.Stated = append(shown.Stated, name)
 		}
 	}
-	slices.SortFunc(shown.Stated, func(a, b string) int { return fieldOrder(a) - fieldOrder(b) })
 	byShape := map[*shape][][]byte{}
 	var order []*shape
 	by := s.shapes(kind)
@@ -125,7 +116,7 @@ func (s *Set) showShape(kind report.Kind, r *reading, of *shape, records [][]byt
 		}
 	}
 	for i, f := range shown.Fields {
-		id, why := fieldIDs[f.Field], "it is a usual name"
+		id, why := fieldNamed(f.Field), "it is a usual name"
 		switch {
 		case r.keep.has(id):
 			why = "your file " + string(kind) + ".json says so"
