@@ -1249,6 +1249,16 @@ func within(labels, scale map[string]int) bool {
 	return true
 }
 
+// widest returns the scale with most labels of those that have all of a scale's: of it, only some were seen.
+func widest(levels map[string]int, others []otherScale) map[string]int {
+	for _, other := range others {
+		if len(other.levels) > len(levels) && within(levels, other.levels) {
+			levels = other.levels
+		}
+	}
+	return levels
+}
+
 // isOneOfRatings reports whether a column is an entry of a list, or a member of an object, of which
 // others are called after threats.
 func (in *inference) isOneOfRatings(c *column) bool {
@@ -1342,6 +1352,9 @@ func (in *inference) orderBeside(c *column) (scale levelScale, coloured, ok bool
 			continue
 		}
 		place, coloured := coloursOf(of)
+		if !coloured {
+			place = numbersIn(of)
+		}
 		if !coloured && of.of.whole < 0.99 || !in.follows(of, c) || !in.follows(c, of) {
 			continue
 		}
@@ -1351,13 +1364,7 @@ func (in *inference) orderBeside(c *column) (scale levelScale, coloured, ok bool
 			byRecord[v.record] = vocabulary.Fold(v.text)
 		}
 		for _, v := range of.cells {
-			n, known := place[v.text]
-			if !coloured {
-				var err error
-				n, err = strconv.Atoi(v.text)
-				known = err == nil
-			}
-			if known && byRecord[v.record] != "" {
+			if n, known := place[v.text]; known && byRecord[v.record] != "" {
 				order[byRecord[v.record]] = n
 			}
 		}
@@ -1377,14 +1384,21 @@ func (in *inference) orderBeside(c *column) (scale levelScale, coloured, ok bool
 		for label, n := range order {
 			scale.levels[label], _ = riskScale{low: 0, high: len(numbers) - 1}.level(float64((n - low) / step))
 		}
-		for _, other := range in.others {
-			if len(other.levels) > len(scale.levels) && within(scale.levels, other.levels) {
-				scale.levels = other.levels
-			}
-		}
+		scale.levels = widest(scale.levels, in.others)
 		return scale, coloured, true
 	}
 	return levelScale{}, false, false
+}
+
+// numbersIn returns the whole numbers among the values of a column.
+func numbersIn(c *column) map[string]int {
+	all := map[string]int{}
+	for _, v := range c.cells {
+		if n, err := strconv.Atoi(v.text); err == nil {
+			all[v.text] = n
+		}
+	}
+	return all
 }
 
 // coloursOf returns the order of the colours in a column, such as #4caf50, from green over yellow to red,
@@ -1498,11 +1512,7 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 	labels := slices.Sorted(maps.Keys(seen))
 	if ranks, ok := severities(labels); ok {
 		scale := levelScale{ranks, true}
-		for _, other := range append(slices.Clip(in.others), otherScale{levels: in.mapping.RiskLevels}) { // of which only some levels were seen
-			if len(other.levels) > len(scale.levels) && within(scale.levels, other.levels) {
-				scale.levels = other.levels
-			}
-		}
+		scale.levels = widest(scale.levels, append(slices.Clip(in.others), otherScale{levels: in.mapping.RiskLevels}))
 		return scale, true
 	}
 	if known, ok := mostly(seen, len(c.cells)); ok { // such as Unknown among them

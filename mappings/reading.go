@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -429,9 +427,7 @@ type sampled struct {
 
 // add notes the newest version of a record.
 func (s *sample) add(id string, body []byte) {
-	sum := fnv.New64a() // the same in every process
-	_, _ = io.WriteString(sum, id)
-	h := sum.Sum64()
+	h := fnv1a(id)
 	at, found := slices.BinarySearchFunc(s.records, h, func(r sampled, h uint64) int { return cmp.Compare(r.hash, h) })
 	if found {
 		s.bytes -= len(s.records[at].body)

@@ -54,7 +54,7 @@ func (s *shape) setNames(all [][]string) {
 func (s *shape) index() {
 	s.usual, s.firm, s.known = nil, nil, nil
 	for name, n := range s.names {
-		h := hashOfName(name)
+		h := fnv1a(name)
 		s.known = append(s.known, h)
 		if 2*n >= s.records {
 			s.usual = append(s.usual, h)
@@ -161,16 +161,16 @@ func (x *extractor) eachName(f func(name []byte)) {
 
 // appendNames appends the hashes of the names of a record's members, sorted.
 func (x *extractor) appendNames(names []uint64) []uint64 {
-	x.eachName(func(name []byte) { names = append(names, hashOfName(name)) })
+	x.eachName(func(name []byte) { names = append(names, fnv1a(name)) })
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// hashOfName is FNV-1a.
-func hashOfName[T string | []byte](name T) uint64 {
+// fnv1a returns the FNV-1a hash of a text, which is the same in every process.
+func fnv1a[T string | []byte](text T) uint64 {
 	h := uint64(14695981039346656037)
-	for i := range len(name) {
-		h = (h ^ uint64(name[i])) * 1099511628211
+	for i := range len(text) {
+		h = (h ^ uint64(text[i])) * 1099511628211
 	}
 	return h
 }

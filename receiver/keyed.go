@@ -125,11 +125,10 @@ func (k keyed) appendTo(list []byte, named bool) []byte {
 			list = append(list, `""`...)
 		}
 	}
-	members := jsonscan.Members(object)
 	if named {
 		add("id", k.key)
 	}
-	if quoted, err := jsontext.AppendQuote(nil, k.group); k.group != "" && err == nil && !bytes.Contains(object, quoted) && jsonscan.Value(members, "group") == nil {
+	if quoted, err := jsontext.AppendQuote(nil, k.group); k.group != "" && err == nil && !bytes.Contains(object, quoted) && jsonscan.Value(jsonscan.Members(object), "group") == nil {
 		add("group", k.group)
 	}
 	return append(list, '}')
@@ -181,8 +180,6 @@ func valuesIn(raw []byte, depth int) (n int) {
 			if depth > 1 {
 				n += valuesIn(m.Value, depth-1)
 			}
-		case '[':
-			n++
 		default:
 			n++
 		}
