@@ -34,6 +34,12 @@ type column struct {
 	table                   bool   // it says what values elsewhere mean
 	called                  string // what a table says that its name means
 	of                      values
+
+	// What was found of it already; see inference.threatAt and sharedWords.
+	askedThreat bool
+	threat      int
+	threatAt    *column
+	shared      map[string]bool
 }
 
 // cell is one value of a column.

@@ -1724,6 +1724,14 @@ func (in *inference) threatOf(c *column) int {
 // threatAt returns the threat that a column is called after, or -1, and which of the columns that it is in
 // says so.
 func (in *inference) threatAt(c *column) (int, *column) {
+	if !c.askedThreat {
+		c.askedThreat = true
+		c.threat, c.threatAt = in.findThreat(c)
+	}
+	return c.threat, c.threatAt
+}
+
+func (in *inference) findThreat(c *column) (int, *column) {
 	for of := c; of != nil && of.parent != nil; of = of.parent {
 		name := of.name
 		if name == "*" || strings.HasPrefix(name, "{") {
@@ -1758,6 +1766,9 @@ func (c *column) sharedWords() map[string]bool {
 	if c.parent == nil || strings.HasPrefix(c.name, "[") {
 		return nil
 	}
+	if c.parent.shared != nil {
+		return c.parent.shared
+	}
 	n := map[string]int{}
 	for _, of := range c.parent.children {
 		if words := vocabulary.Words(of.name); len(words) > 1 {
@@ -1770,6 +1781,7 @@ func (c *column) sharedWords() map[string]bool {
 			shared[word] = true
 		}
 	}
+	c.parent.shared = shared
 	return shared
 }
 

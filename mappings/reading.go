@@ -322,12 +322,7 @@ func (s *Set) infer(kind report.Kind, stated *kindMapping, records [][]byte, loo
 // Infer returns s with the mapping of one kind that the values of its records tell, and which columns fill
 // which fields. Fields of which they tell nothing are read as s does.
 func (s *Set) Infer(kind report.Kind, records [][]byte) (*Set, []Found, error) {
-	t := &Set{index: s.index, search: s.search, complete: s.complete, countries: s.countries, threats: s.threats, gazetteer: s.gazetteer, kinds: map[report.Kind]*reading{}}
-	t.extractors.New = s.extractors.New
-	for of, r := range s.kinds {
-		t.kinds[of] = &reading{stated: r.stated, keep: r.keep, byName: r.byName, hash: r.hash, told: r.told}
-		t.kinds[of].used.Store(r.used.Load())
-	}
+	t := s.copied()
 	var all []Found
 	m := s.infer(kind, s.kinds[kind].stated, records, func(in *inference) { all = in.found() })
 	text, err := json.Marshal(m, json.Deterministic(true), jsontext.WithIndent("  "))
@@ -341,6 +336,17 @@ func (s *Set) Infer(kind report.Kind, records [][]byte) (*Set, []Found, error) {
 		return nil, nil, err
 	}
 	return t, all, nil
+}
+
+// copied returns a Set that reads as s does now, and by itself from then on.
+func (s *Set) copied() *Set {
+	t := &Set{index: s.index, search: s.search, complete: s.complete, countries: s.countries, threats: s.threats, gazetteer: s.gazetteer, kinds: map[report.Kind]*reading{}}
+	t.extractors.New = s.extractors.New
+	for of, r := range s.kinds {
+		t.kinds[of] = &reading{stated: r.stated, keep: r.keep, byName: r.byName, hash: r.hash, told: r.told}
+		t.kinds[of].used.Store(r.used.Load())
+	}
+	return t
 }
 
 // found returns which columns fill which fields.

@@ -183,8 +183,8 @@ func (o opener) isLike(records, list []byte) bool {
 	if kindA != "" && kindB != "" && kindA != kindB {
 		return false
 	}
-	ours := jsonscan.Members(a)
-	theirs := jsonscan.Members(b)
+	ours, theirs := jsonscan.Members(a), jsonscan.Members(b)
+	ours, theirs = ours[:min(len(ours), maxNamesRead)], theirs[:min(len(theirs), maxNamesRead)]
 	same := 0
 	for _, m := range theirs {
 		if jsonscan.Value(ours, m.Name) != nil {

@@ -76,15 +76,19 @@ func (o opener) isOfMessage(m jsonscan.Member) bool {
 // firstBeside returns the name of the first member that is not something a sender says of a
 // delivery; empty if all are. Beside many records, a number or a short text under an unknown name is, and the number of a page.
 func (o opener) firstBeside(object []jsonscan.Member, many bool) string {
+	return o.firstWithin(object, many, maxEnvelopes)
+}
+
+func (o opener) firstWithin(object []jsonscan.Member, many bool, depth int) string {
 	for _, m := range object {
-		if !o.isAside(m, many) {
+		if !o.isAside(m, many, depth) {
 			return m.Name
 		}
 	}
 	return ""
 }
 
-func (o opener) isAside(m jsonscan.Member, many bool) bool {
+func (o opener) isAside(m jsonscan.Member, many bool, depth int) bool {
 	if isNothing(m.Value) || isMeta(m.Name) {
 		return true
 	}
@@ -95,7 +99,7 @@ func (o opener) isAside(m jsonscan.Member, many bool) bool {
 		if o.words.isMeta(m.Name, c) {
 			return !o.isMore(m)
 		}
-		return c == '{' && !(o.put && n.Within) && o.firstBeside(jsonscan.Members(m.Value), many) == ""
+		return c == '{' && depth > 0 && !(o.put && n.Within) && o.firstWithin(jsonscan.Members(m.Value), many, depth-1) == ""
 	case c != '"': // beside many records, an unknown number counts them or their pages
 		return o.words.isMeta(m.Name, c) || o.words.isOfEvent(n) || many && (n.Unknown || n.Concepts == o.words.number)
 	}
@@ -163,7 +167,7 @@ func (o opener) isReport(beside []jsonscan.Member, list []byte, many bool) bool 
 			content &^= o.words.page // the number of the first record
 		}
 		switch c := jsonscan.FirstByte(m.Value); {
-		case o.isAside(m, many), many && c == '{', content == 0 && c != '{':
+		case o.isAside(m, many, maxEnvelopes), many && c == '{', content == 0 && c != '{':
 			return false
 		}
 		return !many || !slices.ContainsFunc(one, func(own jsonscan.Member) bool {

@@ -280,7 +280,9 @@ func (o opener) openAt(object []jsonscan.Member, m jsonscan.Member, depth int) e
 		of := m.Value
 		if many && isRich(all) {
 			of = all
-			beside = without(beside, func(other jsonscan.Member) bool { return o.isAside(other, many) || o.isLegend(all, other) })
+			beside = without(beside, func(other jsonscan.Member) bool {
+				return o.isAside(other, many, maxEnvelopes) || o.isLegend(all, other)
+			})
 		}
 		if e.beside = o.moreBeside(beside); e.beside == "" && o.isReport(beside, of, many) {
 			return envelope{}
@@ -352,7 +354,7 @@ func isNothing(raw []byte) bool {
 	if jsonscan.FirstByte(raw) != '{' {
 		return holdsNothing(raw)
 	}
-	return !slices.ContainsFunc(jsonscan.Members(raw), func(m jsonscan.Member) bool { return !isNothing(m.Value) })
+	return !jsonscan.HasScalar(raw)
 }
 
 // holdsList reports whether a member of an object is a list with objects in it.

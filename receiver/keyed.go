@@ -148,6 +148,7 @@ func isDistinct(all []string) bool {
 
 // isAlike reports whether one object has most of the members of another one.
 func isAlike(a, b []jsonscan.Member) bool {
+	a, b = a[:min(len(a), maxNamesRead)], b[:min(len(b), maxNamesRead)]
 	same := 0
 	for _, m := range b {
 		if jsonscan.Value(a, m.Name) != nil {

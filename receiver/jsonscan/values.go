@@ -41,6 +41,32 @@ func HasMembers(raw []byte) bool {
 	return c.next() == '"'
 }
 
+// HasScalar reports whether anywhere in raw is a value other than null, an empty text, or objects and
+// arrays of nothing else.
+func HasScalar(raw []byte) bool {
+	c := cursor{raw: raw}
+	for {
+		switch c.next() {
+		case 0:
+			return false
+		case '{', '}', '[', ']':
+			c.at++
+		case 'n':
+			c.skipScalar()
+		case '"':
+			text := c.value()
+			if rest := bytes.TrimLeft(raw[c.at:], " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
+				continue // the name of a member
+			}
+			if len(text) > len(`""`) {
+				return true
+			}
+		default:
+			return true
+		}
+	}
+}
+
 // Elements yields the elements of an array; none where raw is no array.
 func Elements(raw []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {

@@ -83,3 +83,14 @@ func decoded(t *testing.T, raw []byte) (names []string, values [][]byte) {
 	}
 	return names, values
 }
+
+func TestHasScalar(t *testing.T) {
+	for raw, want := range map[string]bool{
+		``: false, `null`: false, `""`: false, `{"a" : null, "b":[[], {"c":""}]}`: false,
+		`0`: true, `false`: true, `"x"`: true, `{"a":{"b":[null, {"c":"x"}]}}`: true, `[[[0]]]`: true,
+	} {
+		if HasScalar([]byte(raw)) != want {
+			t.Errorf("%s: got %v", raw, !want)
+		}
+	}
+}
