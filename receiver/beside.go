@@ -9,10 +9,13 @@ import (
 )
 
 // newState returns what an object was changed to, beside what it was before: null where it was
-// deleted.
+// deleted. What else is beside the two is of the change and not of the record.
 func newState(object []jsonscan.Member) (m jsonscan.Member, ok bool) {
 	was := false
 	for _, other := range object {
+		if c := jsonscan.FirstByte(other.Value); c != '{' && c != 'n' {
+			continue
+		}
 		switch strings.ToLower(other.Name) {
 		case "before", "old", "previous":
 			was = true
@@ -129,19 +132,69 @@ func isMeta(name string) bool {
 
 // moreBeside returns the name of what stands beside a list of records and could be more of
 // them, or of their ids; empty if nothing does.
-func (o opener) moreBeside(object []jsonscan.Member) string {
+func (o opener) moreBeside(records []byte, object []jsonscan.Member) string {
 	geoJSON := isGeoJSONList(object)
 	for _, m := range object {
 		c := jsonscan.FirstByte(m.Value)
 		switch {
 		case c != '{' && c != '[', isMeta(m.Name), isNothing(m.Value):
 		case o.isMore(m):
+			if others, _ := o.hasOtherIDs(records, m.Value); others {
+				continue
+			}
 			return m.Name
 		case o.words.isMeta(m.Name, c), geoJSON:
 		case c == '[', o.holdsList(m.Value):
 			return m.Name
 		case o.words.meansRecords(m.Name) && (o.words.isOfKind(m.Name) || o.statesID(recordOf(m.Value))):
 			return m.Name
+		}
+	}
+	return ""
+}
+
+// hasOtherIDs reports whether what is in a list has ids, or is one, but none that could be one of a record: of
+// another length, or words where those of records are numbers. none reports that it has no ids.
+func (o opener) hasOtherIDs(records, list []byte) (others, none bool) {
+	const fewest = 3 // records that tell what their ids look like
+	type form struct {
+		length  int
+		numbers bool
+	}
+	formsIn := func(list []byte) (forms map[form]bool, n int) {
+		forms = map[form]bool{}
+		for element := range jsonscan.Elements(list) {
+			id, isScalar := scalarText(element)
+			if !isScalar {
+				id = o.firstID(recordOf(element))
+			}
+			if id != "" {
+				forms[form{len(id) / 4, strings.Trim(id, "0123456789") == ""}] = true
+			}
+			if n++; n == maxNamesRead {
+				break
+			}
+		}
+		return forms, n
+	}
+	ours, n := formsIn(records)
+	theirs, m := formsIn(list)
+	for of := range theirs {
+		if ours[of] {
+			return false, false
+		}
+	}
+	return n >= fewest && m < maxNamesRead && len(ours)*len(theirs) > 0, len(theirs) == 0
+}
+
+// firstID returns the first id that an object states; empty if there is none.
+func (o opener) firstID(r record) string {
+	if id, at := o.statedID(r.members); at != "" {
+		return id
+	}
+	for _, l := range o.words.likely(r) {
+		if l.sure {
+			return l.text
 		}
 	}
 	return ""

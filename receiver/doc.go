@@ -11,6 +11,8 @@
 //	  parse.go         changes of the body:
 //	    jsonscan         reject JSON that Elasticsearch would reject later
 //	    envelope.go      find the records by where the content is; beside.go what else is there
+//	    bycontent.go     or by the places that they name, whatever is around them
+//	    rows.go          records that are the rows of a table
 //	    around.go        keep each record with the objects that it refers to
 //	    keyed.go         records that stand in an object, by their ids or positions
 //	    identity.go      find each record's id and code; likelyids.go and uniqueids.go where it is

@@ -1,6 +1,7 @@
 package receiver
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"hash/maphash"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"riskdex/mappings/gazetteer"
 	"riskdex/receiver/jsonscan"
 	"riskdex/report"
 )
@@ -23,6 +25,8 @@ type splitter struct {
 	words   *guesser
 	guess   *guesser // words; nil where the operator states where ids are
 	noID    string   // the detail of a refusal for want of an id
+
+	countries func() (*gazetteer.Gazetteer, error)
 }
 
 // record is one record of a payload, or what is examined as such. Its members are found
@@ -74,8 +78,26 @@ func newOpener(s *splitter, put bool) opener { return opener{s, put, map[openedA
 // list yields the records of the payload of a POST. Each needs an id of its own.
 func (s *splitter) list(body []byte) iter.Seq[record] {
 	return func(yield func(record) bool) {
-		newOpener(s, false).unwrap(body, maxEnvelopes, false, nil, yield)
+		o := newOpener(s, false)
+		if len(s.records) == 0 && s.guess != nil && o.isClosed(recordOf(body)) {
+			if o.eachByContent(body, yield) {
+				return
+			}
+		}
+		o.unwrap(body, maxEnvelopes, false, nil, yield)
 	}
+}
+
+// isClosed reports whether a payload is no list, and no envelope that the names in it tell how to open.
+func (o opener) isClosed(r record) bool {
+	if r.members == nil {
+		return jsonscan.FirstByte(jsonscan.Element(r.raw, 0)) == '['
+	}
+	if o.listOf("", r.raw) != nil || o.isMessage(r.members) {
+		return false
+	}
+	e := o.open(r.members, maxEnvelopes, false)
+	return o.hasID(r) || e.inner == nil || e.beside != ""
 }
 
 // one returns the record in the payload of a PUT. If there are several records inside, the whole
@@ -93,7 +115,10 @@ func (s *splitter) one(body []byte) (_ record, missing string) {
 	if found > 1 && full {
 		return recordOf(body), ""
 	}
-	return first, whyNoRecord(first.raw)
+	if missing = whyNoRecord(first.raw); missing == "" {
+		missing = s.whyDeleted(first.members)
+	}
+	return first, missing
 }
 
 // unwrap removes up to depth envelopes, flattens arrays, and calls yield with each record until
@@ -105,22 +130,10 @@ func (o opener) unwrap(raw []byte, depth int, listed bool, kept *around, yield f
 		}
 	}
 	if jsonscan.FirstByte(raw) == '[' {
-		for element := range jsonscan.Elements(raw) {
-			next := false
-			clear(o.opened)
-			if jsonscan.FirstByte(element) == '[' || depth == 0 {
-				next = yield(record{raw: element, members: jsonscan.Members(element), around: kept})
-			} else {
-				next = o.unwrap(element, depth-1, true, kept, yield)
-			}
-			if !next {
-				return false
-			}
-		}
-		return true
+		return o.unwrapElements(raw, depth, kept, yield)
 	}
 	r := record{raw: raw, members: jsonscan.Members(raw), around: kept}
-	if r.members != nil && depth > 0 && (!o.hasID(r) || o.isMessage(r.members)) {
+	if r.members != nil && depth > 0 && (!o.hasID(r) || o.isMessage(r.members)) && o.whyDeleted(r.members) == "" {
 		if list := o.listOf("", raw); list != nil {
 			return o.unwrapList(list, kept, yield)
 		}
@@ -135,6 +148,23 @@ func (o opener) unwrap(raw []byte, depth int, listed bool, kept *around, yield f
 		}
 	}
 	return yield(r)
+}
+
+// unwrapElements unwraps the elements of a list.
+func (o opener) unwrapElements(list []byte, depth int, kept *around, yield func(record) bool) bool {
+	for element := range jsonscan.Elements(list) {
+		next := false
+		clear(o.opened)
+		if jsonscan.FirstByte(element) == '[' || depth == 0 {
+			next = yield(record{raw: element, members: jsonscan.Members(element), around: kept})
+		} else {
+			next = o.unwrap(element, depth-1, true, kept, yield)
+		}
+		if !next {
+			return false
+		}
+	}
+	return true
 }
 
 // unwrapList unwraps the elements of a list that was made of an object.
@@ -178,7 +208,7 @@ func (o opener) open(object []jsonscan.Member, depth int, listed bool) envelope 
 func (o opener) find(object []jsonscan.Member, depth int, listed bool) envelope {
 	if m, ok := newState(object); ok {
 		rest := without(object, func(other jsonscan.Member) bool { return isState(other.Name) })
-		if o.firstBeside(rest, false) == "" {
+		if o.statesID(recordOf(m.Value)) || o.firstBeside(rest, false) == "" {
 			return envelope{inner: m.Value, name: m.Name}
 		}
 		return envelope{}
@@ -188,6 +218,12 @@ func (o opener) find(object []jsonscan.Member, depth int, listed bool) envelope 
 	for _, m := range object {
 		if list := o.listOf(m.Name, m.Value); list != nil {
 			m.Value, made[m.Name] = list, true
+		}
+		if text := o.recordIn(m.Value); text != nil && listed && !o.put {
+			if 2*len(m.Value) > valueBytes(object) {
+				return envelope{inner: text, name: m.Name}
+			}
+			continue
 		}
 		if o.mayHold(m, depth, listed) {
 			inside = append(inside, m)
@@ -218,6 +254,26 @@ func (o opener) find(object []jsonscan.Member, depth int, listed bool) envelope 
 		}
 	}
 	return first
+}
+
+// recordIn returns the object that a text holds as JSON if it states an id, as the bodies of messages in
+// a queue do; else nil.
+func (o opener) recordIn(raw []byte) []byte {
+	if len(raw) > maxUnquoted || !bytes.HasPrefix(raw, []byte(`"{`)) {
+		return nil
+	}
+	text, err := jsontext.AppendUnquote(nil, raw)
+	if err != nil || jsonscan.Check(text) != nil || !o.statesID(recordOf(text)) {
+		return nil
+	}
+	return text
+}
+
+func valueBytes(object []jsonscan.Member) (n int) {
+	for _, m := range object {
+		n += len(m.Value)
+	}
+	return n
 }
 
 // mayHold reports whether records may be in a member: in a list of objects, in an object that
@@ -252,6 +308,9 @@ func (o opener) openAt(object []jsonscan.Member, m jsonscan.Member, depth int) e
 	beside := without(object, func(other jsonscan.Member) bool {
 		return other.Name == m.Name || ofMessage && o.hasID(record{members: []jsonscan.Member{other}})
 	})
+	if now, ok := newState(jsonscan.Members(m.Value)); ok && o.words.mayWrap(m.Name) && o.statesID(recordOf(now.Value)) {
+		return envelope{inner: m.Value, name: m.Name}
+	}
 	if carried := ofMessage || means && o.tellsEvent(object, m); carried && o.put {
 		if len(without(beside, o.isOfMessage)) == 0 && !o.saysMore(beside, m.Value) {
 			return envelope{inner: m.Value, name: m.Name}
@@ -275,7 +334,7 @@ func (o opener) openAt(object []jsonscan.Member, m jsonscan.Member, depth int) e
 	beside = without(beside, func(other jsonscan.Member) bool { return e.around.keeps(other.Name) })
 	switch {
 	case features, list && o.words.isOfKind(m.Name) && means && !o.put:
-		e.beside = o.moreBeside(beside)
+		e.beside = o.moreBeside(m.Value, beside)
 	case list && !o.put && means, many && isRich(all):
 		of := m.Value
 		if many && isRich(all) {
@@ -284,7 +343,7 @@ func (o opener) openAt(object []jsonscan.Member, m jsonscan.Member, depth int) e
 				return o.isAside(other, many, maxEnvelopes) || o.isLegend(all, other)
 			})
 		}
-		if e.beside = o.moreBeside(beside); e.beside == "" && o.isReport(beside, of, many) {
+		if e.beside = o.moreBeside(m.Value, beside); e.beside == "" && o.isReport(beside, of, many) {
 			return envelope{}
 		}
 	case o.firstBeside(beside, many) != "", !list && o.put && o.saysMore(beside, m.Value):

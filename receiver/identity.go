@@ -64,7 +64,7 @@ func (s *splitter) identify(r record, found *survey) (id string, stated bool, do
 		return id, stated, ""
 	}
 	if found.at != "" {
-		if id, stated = scalarText(jsonscan.LookupMember(r.members, found.at)); stated {
+		if id, stated = idAfter(found.prefix, jsonscan.LookupMember(r.members, found.at)); stated {
 			return id, true, ""
 		}
 	}

@@ -59,7 +59,7 @@ func (o opener) listOf(name string, raw []byte) []byte {
 	switch {
 	case len(ids) == len(all) && isDistinct(ids):
 	case counted:
-	case len(ids) == 0 && len(keys) == len(all) && isDistinct(keys):
+	case len(ids) == 0 && 2*len(keys) > len(all) && areAlike(all):
 	default:
 		return nil
 	}
@@ -74,6 +74,18 @@ func (o opener) listOf(name string, raw []byte) []byte {
 		return nil
 	}
 	return list
+}
+
+// areAlike reports whether the names of members are distinct and, if not all look like ids by themselves,
+// as long as each other.
+func areAlike(all []keyed) bool {
+	names, odd, sizes := make([]string, len(all)), false, map[int]bool{}
+	for i, k := range all {
+		names[i] = k.key
+		sizes[len(k.key)] = true
+		odd = odd || !looksLikeID(k.key) && report.CodeOf(k.key) != k.key
+	}
+	return isDistinct(names) && (!odd || len(sizes) == 1)
 }
 
 // isCounted reports whether the names of members are positions: numbers that rise from the first ones, few

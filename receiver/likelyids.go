@@ -25,6 +25,8 @@ type guesser struct {
 	about      vocabulary.Concepts // what several records may be about
 	named      vocabulary.Concepts // of the id of a name in somebody else's list of places
 	id, number vocabulary.Concepts
+	link       vocabulary.Concepts
+	deleted    vocabulary.Concepts
 	status     vocabulary.Concepts   // of a number that is no code of a city
 	codes      []vocabulary.Concepts // of a city
 	foreign    vocabulary.Concepts
@@ -44,7 +46,7 @@ func newGuesser(v *vocabulary.Vocabulary, kind report.Kind) *guesser {
 		foreign: v.Concepts("foreign parent"), named: v.Concepts("geo name"), language: v.Concepts("language"),
 		meta:  v.Concepts("foreign parent date published created updated language link"),
 		time:  v.Concepts("date published created updated"),
-		event: v.Concepts("event category"), name: v.Concepts("name"), page: v.Concepts("start end"), kept: v.Concepts("published updated language"),
+		event: v.Concepts("event category"), name: v.Concepts("name"), link: v.Concepts("link"), deleted: v.Concepts("deleted"), page: v.Concepts("start end"), kept: v.Concepts("published updated language"),
 		shown: v.Concepts("title name summary text country place city destination"),
 	}
 	switch kind {
@@ -215,6 +217,7 @@ type survey struct {
 	known      int              // records with an id at the usual pointers
 	candidates []*candidate     // of the other records, in the order of appearance
 	at         jsontext.Pointer // the one place that is certain; empty where there is none, or several
+	prefix     string           // of the links at this place, which end in the ids
 }
 
 type candidate struct {
@@ -286,7 +289,7 @@ func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 	case found.known > 0:
 		found.at = ""
 	case conflict || found.at == "":
-		if found.at = unique.best(); found.at == "" {
+		if found.at, found.prefix = unique.best(); found.at == "" {
 			found.at = unique.referred(records)
 		}
 	}

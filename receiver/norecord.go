@@ -1,6 +1,9 @@
 package receiver
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"riskdex/receiver/jsonscan"
@@ -31,6 +34,24 @@ func whyNoRecord(raw []byte) string {
 		return "true or false"
 	}
 	return "a number"
+}
+
+// whyDeleted says by which member a record tells that its report was deleted; "" if it does not. As a record,
+// it would bring back what was deleted, as an empty report.
+func (s *splitter) whyDeleted(object []jsonscan.Member) string {
+	for _, m := range object[:min(len(object), maxNamesRead)] {
+		n := s.words.vocabulary.Read(m.Name)
+		text, _ := quotedText(m.Value)
+		isSaid := n.Concepts == s.words.deleted && (string(m.Value) == "true" || string(m.Value) == "1" || strings.EqualFold(text, "true"))
+		if !isSaid && text != "" && (s.words.isOfEvent(n) || strings.EqualFold(m.Name, "status")) {
+			of := s.words.vocabulary.Read(text)
+			isSaid = !of.Unknown && of.Concepts&s.words.deleted != 0 && of.Concepts&^(s.words.deleted|s.words.own) == 0
+		}
+		if isSaid {
+			return fmt.Sprintf("a note that the report was deleted: %q is %.40s", shortened(m.Name), m.Value)
+		}
+	}
+	return ""
 }
 
 // maxUnquoted bounds the strings that are parsed to see whether they contain JSON.

@@ -155,6 +155,10 @@ func (s *splitter) change(r record, found *survey) (report.Change, *report.Refus
 		return report.Change{}, &report.Refusal{Reason: reasonNoRecord, Body: r.raw,
 			Detail: "In the place of the record is " + ended(whyNoRecord(r.raw)) + " A record is an object with an id."}
 	}
+	if why := s.whyDeleted(r.members); why != "" {
+		return report.Change{}, &report.Refusal{Reason: reasonNoRecord, Body: r.raw,
+			Detail: "In the place of the record is " + ended(why) + " To remove it, send DELETE."}
+	}
 	if why := s.whyNotOpened(r); why != "" {
 		return report.Change{}, &report.Refusal{Reason: reasonNoID, Body: r.raw, Detail: why}
 	}

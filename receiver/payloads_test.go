@@ -50,6 +50,16 @@ func counted(record func(number, more string) string) string {
 	return "{" + strings.Join(all, ",") + "}"
 }
 
+// placed returns n rich records about places in several countries.
+func placed(n int, id string) string {
+	lands := []string{"FR", "Kenya", "PER", "日本"}
+	var all []string
+	for i := range n {
+		all = append(all, strings.ReplaceAll(`{`+id+`,`+richText+`,"land":"`+lands[i%len(lands)]+`"}`, "#", fmt.Sprint(i+1)))
+	}
+	return "[" + strings.Join(all, ",") + "]"
+}
+
 // TestPayloads: the records of a payload are found, and the id of each, whatever the names of the
 // envelope and of the member with the id.
 func TestPayloads(t *testing.T) {
@@ -89,6 +99,19 @@ func TestPayloads(t *testing.T) {
 		"only a UUID":             {"cities", elements(2, `{"vid":#,"uuid":"77ce-#","title":"x"}`), 2, "77ce-1", ""},
 		"tables of objects":       {"cities", `{"lk":{"rl":{"1":{"e":"Low"},"2":{"e":"High"}},"tp":{"7":{"e":"Crime"}}},"d":` + elements(12, `{"i":90#,"rl":2,"rf":[901,902,903],`+richText+`}`) + `}`, 12, "901", `{"d":{"i":901,"rl":2,"rf":[901,902,903],` + richText + `},"lk":{"rl":{"1":{"e":"Low"},"2":{"e":"High"}},"tp":{"7":{"e":"Crime"}}}}`},
 		"said of the delivery":    {"cities", `{"export":{"site":"A site","bundle":"city_guide"},"zz":` + elements(12, `{"id":"c#",`+richText+`}`) + `,"pager":{"page":1,"of":1}}`, 12, "c1", ""},
+		"changes of a table":      {"cities", elements(4, `{"schema":{"fields":[{"name":"id"}]},"payload":{"before":null,"after":{"city_id":#,"title":"x"},"source":{"db":"x"},"op":"r"}}`), 4, "1", `{"city_id":1,"title":"x"}`},
+		"bodies of messages":      {"cities", `{"Records":` + elements(3, `{"messageId":"m#","body":"{\"cityId\":#,\"title\":\"A report whose text is long\"}"}`) + `}`, 3, "1", `{"cityId":1,"title":"A report whose text is long"}`},
+		"columns and rows":        {"cities", `{"schema":{"columns":[{"pos":0,"name":"ref_id"},{"pos":1,"name":"land"},{"pos":2,"name":"text"}]},"rows":[["r1","FR","x"],["r2","Kenya","y"],["r3","PER","z"]],"more":false}`, 3, "r1", `{"ref_id":"r1","land":"FR","text":"x"}`},
+		"a sheet":                 {"cities", `[["id","country","level"],["r1","FR",1],["r2","Kenya",2],["r3","PER",3]]`, 3, "r1", `{"id":"r1","country":"FR","level":1}`},
+		"about places":            {"cities", `{"title":"All of it","zz":{"text":"A feed, and what it has","qq":` + placed(12, `"ref_id":"c#"`) + `},"kinds":[{"k":1,"t":"x"},{"k":2,"t":"y"}]}`, 12, "c1", ""},
+		"an answer with an id":    {"cities", `{"jsonrpc":"2.0","id":41,"result":{"length":12,"records":` + placed(12, `"id":#`) + `}}`, 12, "1", ""},
+		"places by reference":     {"cities", `{"zz":` + elements(12, `{"id":"c#","of":["l1","l2","l3"],`+richText+`}`) + `,"lands":[{"id":"l1","land":"FR"},{"id":"l2","land":"Kenya"},{"id":"l3","land":"PER"}],"title":"x"}`, 12, "c1", ""},
+		"a link to itself":        {"cities", `{"_embedded":{"cities":` + elements(12, `{"title":"x","_links":{"self":{"href":"https://x.example/cities/9#"},"images":{"href":"https://x.example/i/7#"}}}`) + `}}`, 12, "91", ""},
+		"values with types":       {"cities", `{"results":{"bindings":` + elements(12, `{"report":{"type":"uri","value":"urn:x:#"},"title":{"type":"literal","value":"x"}}`) + `}}`, 12, "urn:x:1", ""},
+		"a text node":             {"advisories", `{"rss":{"channel":{"title":"x","item":` + elements(12, `{"title":"x","guid":{"@isPermaLink":"false","$t":"tag:x.example,2026:#"}}`) + `}}}`, 12, "tag:x.example,2026:1", ""},
+		"keys of one form":        {"cities", `{"cityReports":{"-OtfkkLF":{"title":"x"},"-O_dlA18":{"title":"y"},"-Og8nssY":{"title":"y"}}}`, 3, "-OtfkkLF", `{"title":"x","id":"-OtfkkLF"}`},
+		"ids, some of letters":    {"cities", `{"Items":[` + strings.Trim(elements(11, `{"ReportId":{"S":"CR-#"},"t":{"S":"x"}}`), "[]") + `,{"ReportId":{"S":"CR-ABC"},"t":{"S":"x"}}]}`, 12, "CR-1", ""},
+		"errors beside them":      {"cities", `{"items":` + elements(12, `{"sys":{"id":"mAPisUrbHjJtxwniId91W#"},"fields":{"title":"x"}}`) + `,"errors":[{"sys":{"id":"notResolvable","type":"error"}}]}`, 12, "mAPisUrbHjJtxwniId91W1", ""},
 		"JSON:API": {"cities", `{"jsonapi":{"version":"1.1"},"data":` + elements(3, `{"type":"city","id":"#","relationships":{"country":{"data":{"type":"country","id":"#"}}}}`) +
 			`,"included":[{"type":"country","id":"1","attributes":{"name":"Chad"},"relationships":{"zone":{"data":{"type":"zone","id":"1"}}}},{"type":"country","id":"2"},{"type":"country","id":"3"},{"type":"zone","id":"1"}]}`, 3, "1",
 			`{"data":{"type":"city","id":"1","relationships":{"country":{"data":{"type":"country","id":"1"}}}},"included":[{"type":"country","id":"1","attributes":{"name":"Chad"},"relationships":{"zone":{"data":{"type":"zone","id":"1"}}}},{"type":"zone","id":"1"}]}`},
@@ -173,6 +196,8 @@ func TestDoubtfulPayloads(t *testing.T) {
 		"many of one report":       `{"name":"London","country":"GB","documents":` + elements(12, `{"id":#,"name":"x"}`) + `}`,
 		"parts by name":            `{"zz":{"sea":{"id":1,"text":"x"},"air":{"id":2,"text":"y"}}}`,
 		"many poor parts":          `{"name":"London","signals":{` + strings.Trim(elements(12, `"t#":{"id":"#","band":"low"}`), "[]") + `}}`,
+		"two about places":         `{"title":"x","zz":` + placed(12, `"ref_id":"c#"`) + `,"qq":` + placed(12, `"ref_id":"d#"`) + `}`,
+		"about places, and gone":   `{"two":` + placed(12, `"ref_id":"c#"`) + `,"gone":[{"ref_id":"c99"}]}`,
 		"two maps":                 `{"cities":{"c1":{"title":"x"},"c2":{"title":"y"}},"updated":{"c3":{"id":"c3"},"c4":{"id":"c4"}}}`,
 		"by position, without ids": `{"LIST":` + counted(func(_, more string) string { return `{` + richText + `,"cc":` + more + `}` }) + `}`,
 		"many rich parts":          `{"headline":"Outlook","parts":` + elements(12, `{"id":"d#",`+richText+`}`) + `}`,
@@ -242,8 +267,17 @@ func TestPutsAreLikePosts(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", body, got.kept(), want)
 		}
 	}
-	if _, missing := s.one([]byte(`{"event":"city.deleted","payload":{"before":{"id":"c1"},"after":null}}`)); missing != "null" {
-		t.Errorf("a delete has %q in the place of the record, want null", missing)
+	for body, want := range map[string]string{
+		`{"event":"city.deleted","payload":{"before":{"id":"c1"},"after":null}}`: `a note that the report was deleted: "event" is "city.deleted"`,
+		`{"op":"d","before":{"id":"c1"},"after":null}`:                           "null",
+		`{"id":"c1","_deleted":true}`:                                            `a note that the report was deleted: "_deleted" is true`,
+		`{"id":"c1","status":"gelöscht","title":"x"}`:                            `a note that the report was deleted: "status" is "gelöscht"`,
+		`{"id":"c1","deleted":false}`:                                            "",
+		`{"id":"c1","deleted_at":"2026-11-27","status":"removed from the list"}`: "",
+	} {
+		if _, missing := s.one([]byte(body)); missing != want {
+			t.Errorf("%s has %q in the place of the record, want %q", body, missing, want)
+		}
 	}
 }
 

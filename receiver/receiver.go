@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/julienschmidt/httprouter"
@@ -17,6 +18,7 @@ import (
 
 	"riskdex/internal/loglimit"
 	"riskdex/internal/vocabulary"
+	"riskdex/mappings/gazetteer"
 	"riskdex/receiver/auth"
 	"riskdex/receiver/body"
 	"riskdex/report"
@@ -93,7 +95,7 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 
 func newBodyParser(cfg Config) (bodyParser, error) {
 	parser := bodyParser{}
-	words := vocabulary.New()
+	words, countries := vocabulary.New(), sync.OnceValues(gazetteer.BuiltinCountries)
 	for _, kind := range report.Kinds() {
 		ids := cfg.IDs[kind]
 		var codes, codeIDs []string
@@ -108,7 +110,7 @@ func newBodyParser(cfg Config) (bodyParser, error) {
 		if ids == nil {
 			ids = usualIDs(kind)
 		}
-		s := &splitter{kind: kind, words: newGuesser(words, kind)}
+		s := &splitter{kind: kind, words: newGuesser(words, kind), countries: countries}
 		if cfg.IDs[kind] == nil {
 			s.guess = s.words
 		}

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -29,6 +30,28 @@ type uniqueColumn struct {
 	means  int            // how much its name means an id; see guesser.idRank
 	sameAs *uniqueColumn
 	depth  int
+	words  int    // values without digits
+	prefix string // of links that differ in their last part alone, which is the id; empty if they are none
+}
+
+// idAt returns the id in a value of a column: a scalar, or the last part of a link.
+func (c *uniqueColumn) idAt(raw []byte) (string, bool) { return idAfter(c.prefix, raw) }
+
+// idAfter returns the text of a scalar, or what is after a prefix in it.
+func idAfter(prefix string, raw []byte) (string, bool) {
+	text, ok := scalarText(raw)
+	if !ok || prefix == "" {
+		return text, ok
+	}
+	rest, has := strings.CutPrefix(text, prefix)
+	rest, _, _ = strings.Cut(rest, "{") // a link may be a template (RFC 6570)
+	return rest, has && rest != "" && !strings.Contains(rest, "/")
+}
+
+// linkPrefix returns a link up to its last part.
+func linkPrefix(link string) string {
+	path, _, _ := strings.Cut(link, "{")
+	return path[:strings.LastIndexByte(path, '/')+1]
 }
 
 // add examines one more record.
@@ -40,8 +63,13 @@ func (u *uniqueColumns) add(g *guesser, r record) {
 		u.columns = u.columns[:min(len(u.columns), maxPlaces)]
 	}
 	u.columns = slices.DeleteFunc(u.columns, func(c *uniqueColumn) bool {
-		text, ok := scalarText(jsonscan.LookupMember(r.members, c.at))
-		if !ok || !looksLikeID(text) || c.values[maphash.String(u.seed, text)] > 0 {
+		text, ok := c.idAt(jsonscan.LookupMember(r.members, c.at))
+		if ok && isWord(text) {
+			c.words++
+		} else if !looksLikeID(text) && !isURI(text) {
+			ok = false
+		}
+		if !ok || c.values[maphash.String(u.seed, text)] > 0 {
 			return true
 		}
 		c.values[maphash.String(u.seed, text)], c.last = u.records, text
@@ -69,30 +97,57 @@ func (u *uniqueColumns) first(g *guesser, list []jsonscan.Member, path jsontext.
 			m.Value, at = inner.Value, at.AppendToken(inner.Name)
 		}
 		if jsonscan.FirstByte(m.Value) == '{' && depth < maxLikelyDepth {
-			u.first(g, jsonscan.Members(m.Value), at, depth+1)
+			if inner := jsonscan.Members(m.Value); rank > 0 && isBox(inner) {
+				for _, of := range inner {
+					u.note(of.Value, at.AppendToken(of.Name), rank, depth, "")
+				}
+			} else {
+				u.first(g, inner, at, depth+1)
+			}
 		}
 		value := m.Value
 		if first := jsonscan.Element(value, 0); first != nil && jsonscan.Element(value, 1) == nil { // a list of one is its value
 			value, at = first, at.AppendToken("0")
 		}
-		if text, ok := scalarText(value); ok && rank >= 0 && looksLikeID(text) {
-			u.columns = append(u.columns, &uniqueColumn{
-				candidate: candidate{at: at, example: text}, values: map[uint64]int{}, means: rank, depth: depth,
-			})
+		prefix := ""
+		if text, ok := quotedText(value); ok && isURI(text) && g.isLink(at) {
+			rank, prefix = 1, linkPrefix(text)
 		}
+		u.note(value, at, rank, depth, prefix)
 	}
+}
+
+// note notes a place whose value may be an id.
+func (u *uniqueColumns) note(value []byte, at jsontext.Pointer, rank, depth int, prefix string) {
+	text, ok := idAfter(prefix, value)
+	if !ok || rank < 0 || !looksLikeID(text) && !(rank > 0 && isURI(text)) && !(rank > 1 && isWord(text)) {
+		return
+	}
+	u.columns = append(u.columns, &uniqueColumn{
+		candidate: candidate{at: at, example: text}, values: map[uint64]int{}, means: rank, depth: depth, prefix: prefix,
+	})
+}
+
+// isBox reports whether an object has few values and nothing else, as an XML element with attributes has:
+// one of them is its value, whatever it is called.
+func isBox(members []jsonscan.Member) bool {
+	const most = 4
+	return len(members) <= most && !slices.ContainsFunc(members, func(m jsonscan.Member) bool {
+		c := jsonscan.FirstByte(m.Value)
+		return c == '{' || c == '['
+	})
 }
 
 // best returns the place whose name means an id most, of several the one that is least deep; empty
 // if there is none, or several are as good. Among few records, values may differ by chance.
-func (u *uniqueColumns) best() jsontext.Pointer {
+func (u *uniqueColumns) best() (at jsontext.Pointer, prefix string) {
 	if u.records < manyRecords {
-		return ""
+		return "", ""
 	}
 	var best *uniqueColumn
 	tie := false
 	for _, c := range u.columns {
-		if c.means == 0 || best != nil && (c.sameAs == best || best.sameAs == c) {
+		if c.means == 0 || 2*c.words > c.records || best != nil && (c.sameAs == best || best.sameAs == c) {
 			continue
 		}
 		order := -1
@@ -107,9 +162,9 @@ func (u *uniqueColumns) best() jsontext.Pointer {
 		}
 	}
 	if best == nil || tie {
-		return ""
+		return "", ""
 	}
-	return best.at
+	return best.at, best.prefix
 }
 
 // referred returns the one place whose values other records have under another name, as references to
@@ -203,7 +258,7 @@ func (u *uniqueColumns) referred(records iter.Seq[record]) jsontext.Pointer {
 func (u *uniqueColumns) candidates() (all []*candidate) {
 	for depth := 1; depth <= maxLikelyDepth && len(all) == 0; depth++ {
 		for _, c := range u.columns {
-			if c.depth == depth && len(all) < maxPlaces {
+			if 2*c.words <= c.records && c.depth == depth && len(all) < maxPlaces {
 				all = append(all, &c.candidate)
 			}
 		}
@@ -212,8 +267,8 @@ func (u *uniqueColumns) candidates() (all []*candidate) {
 }
 
 // idRank returns how much the names of a place mean the id of a record: 3 by all their words, 2 and
-// 1 where a word is unknown and the last is one for ids or for numbers, 0 where the words do not
-// tell, and less than 0 where they mean something else.
+// 1 where a word is unknown and the last is one for ids or for numbers, 1 also where they mean the record
+// itself, 0 where the words do not tell, and less than 0 where they mean something else.
 func (g *guesser) idRank(at jsontext.Pointer) int {
 	var n vocabulary.Name
 	var all vocabulary.Concepts
@@ -227,6 +282,8 @@ func (g *guesser) idRank(at jsontext.Pointer) int {
 	switch {
 	case all&^(g.own|g.id|g.number) != 0:
 		return -1
+	case named == 0 && !unknown && all != 0: // the record itself
+		return 1
 	case named == 0 && !unknown:
 		return -1
 	case named == 0:
@@ -239,6 +296,31 @@ func (g *guesser) idRank(at jsontext.Pointer) int {
 		return 1
 	}
 	return 0
+}
+
+// isLink reports whether the names of a place mean a link to the record.
+func (g *guesser) isLink(at jsontext.Pointer) bool {
+	var all vocabulary.Concepts
+	for name := range at.Tokens() {
+		n := g.vocabulary.Read(name)
+		if n.Unknown {
+			return false
+		}
+		all |= n.Concepts
+	}
+	return all&g.link != 0 && all&^(g.own|g.link) == 0
+}
+
+// isURI reports whether a text is a URI (RFC 3986).
+func isURI(text string) bool {
+	scheme, rest, ok := strings.Cut(text, ":")
+	isLetter := func(c rune) bool { return 'a' <= c && c <= 'z' }
+	return ok && len(scheme) > 1 && strings.TrimFunc(scheme, isLetter) == "" && rest != "" && !strings.ContainsAny(rest, " \n")
+}
+
+// isWord reports whether a text is one of letters, as some ids among others with digits are.
+func isWord(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && c != '-' && c != '_' })
 }
 
 // looksLikeID reports whether a text has a digit and nothing that an id lacks: white space, a

@@ -316,6 +316,9 @@ func (v *Vocabulary) Ending(word string) Concepts {
 // Words splits a name at everything but letters and digits, and where capitals begin a
 // word.
 func Words(name string) []string {
+	if prefix, local, ok := strings.Cut(name, ":"); ok && prefix != "" && local != "" && !strings.ContainsAny(name, " /") {
+		name = local // the prefix of an XML namespace
+	}
 	var split []string
 	letters := []rune(name)
 	start := -1

@@ -1,0 +1,235 @@
+package receiver
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/receiver/jsonscan"
+)
+
+// listAt is a list of objects somewhere in a payload.
+type listAt struct {
+	list []byte
+	made bool // of an object
+	in   *level
+}
+
+// level is an object on the way to a list, and the member that is followed.
+type level struct {
+	object []jsonscan.Member
+	at     int
+	outer  *level
+}
+
+// beside returns the members beside the one that is followed.
+func (l *level) beside() []jsonscan.Member { return slices.Concat(l.object[:l.at], l.object[l.at+1:]) }
+
+// eachByContent calls yield with the records of a payload that what is in it tells, and reports whether it
+// tells them.
+func (o opener) eachByContent(body []byte, yield func(record) bool) bool {
+	if list := tableIn(body); list != nil && o.namesPlaces(list, 2) {
+		o.unwrapList(list, nil, yield)
+		return true
+	}
+	if top := jsonscan.Members(body); top != nil {
+		if l, ok := o.byContent(top); ok && l.made {
+			o.unwrapList(l.list, o.around(l), yield)
+			return true
+		} else if ok {
+			o.unwrapElements(l.list, maxEnvelopes, o.around(l), yield)
+			return true
+		}
+	}
+	return false
+}
+
+// byContent finds the one list in a payload whose objects are about places: most of them name a country in
+// the same column, or refer to objects that do, and not all the same one. Parts of a report do not, so
+// whatever stands beside such a list, and whatever it is called, the list has the records; unless another one
+// may have more of them. What other objects refer to is no list of records.
+func (o opener) byContent(top []jsonscan.Member) (found listAt, ok bool) {
+	var all []listAt
+	o.listsIn(top, nil, maxEnvelopes, &all)
+	places := make([]bool, len(all))
+	for i, l := range all {
+		places[i] = o.namesPlaces(l.list, fewRecords)
+	}
+	if !slices.Contains(places, true) {
+		return listAt{}, false
+	}
+	for i, l := range all {
+		about, referred := places[i], false
+		for j, other := range all {
+			if i != j {
+				referred = referred || o.refersTo(other, l)
+				about = about || places[j] && o.refersTo(l, other)
+			}
+		}
+		if n := countObjects(l.list); !about || referred || n < fewRecords || n < manyRecords && !isRich(l.list) {
+			continue
+		}
+		if ok {
+			return listAt{}, false
+		}
+		found, ok = l, true
+	}
+	if !ok || o.hasID(record{members: top}) && o.saysAnything(found.in) {
+		return listAt{}, false
+	}
+	for _, l := range all {
+		if &l.list[0] == &found.list[0] || o.refersTo(found, l) {
+			continue
+		}
+		if others, none := o.hasOtherIDs(found.list, l.list); !others && !none || o.isLike(found.list, l.list) {
+			return listAt{}, false
+		}
+	}
+	return found, true
+}
+
+// refersTo reports whether the objects of a list refer to those of another one.
+func (o opener) refersTo(l, other listAt) bool {
+	return o.keptWith(jsonscan.Member{Value: l.list}, []jsonscan.Member{{Value: other.list}}) != nil
+}
+
+func countObjects(list []byte) (n int) {
+	for element := range jsonscan.Elements(list) {
+		if jsonscan.FirstByte(element) == '{' {
+			n++
+		}
+	}
+	return n
+}
+
+// around returns what is kept with each record of a list: what it refers to, at all levels.
+func (o opener) around(l listAt) (kept *around) {
+	var levels []*level
+	for in := l.in; in != nil; in = in.outer {
+		levels = append(levels, in)
+	}
+	for i, in := range slices.Backward(levels) {
+		m := in.object[in.at]
+		if i == 0 {
+			m.Value = l.list
+		}
+		if a := o.keptWith(m, in.beside()); a != nil {
+			a.outer, kept = kept, a
+		}
+	}
+	return kept
+}
+
+// listsIn appends the lists in an object, at any depth but within lists.
+func (o opener) listsIn(object []jsonscan.Member, outer *level, depth int, all *[]listAt) {
+	for i, m := range object {
+		in := &level{object, i, outer}
+		switch jsonscan.FirstByte(m.Value) {
+		case '[':
+			if !jsonscan.IsEmptyArray(m.Value) {
+				*all = append(*all, listAt{m.Value, false, in})
+			}
+		case '{':
+			if list := o.listOf(m.Name, m.Value); list != nil {
+				*all = append(*all, listAt{list, true, in})
+			} else if depth > 1 {
+				o.listsIn(jsonscan.Members(m.Value), in, depth-1, all)
+			}
+		}
+	}
+}
+
+// saysAnything reports whether anything beside a list, or beside what it is in, is more than what a message
+// says of itself.
+func (o opener) saysAnything(in *level) bool {
+	for ; in != nil; in = in.outer {
+		beside := without(in.beside(), func(m jsonscan.Member) bool { return o.hasID(record{members: []jsonscan.Member{m}}) })
+		if o.firstBeside(beside, true) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	fewRecords   = 3   // that are told from parts of one if they are rich
+	placesLooked = 100 // elements of a list in which names of countries are looked for
+	placeName    = 60  // bytes of the longest name that is one
+	pair         = 2   // elements of a list that are looked at
+)
+
+// namesPlaces reports whether a list has at least so many objects, most of which name a country in the same
+// column, several different ones.
+func (s *splitter) namesPlaces(list []byte, fewest int) bool {
+	type seen struct {
+		named     int
+		countries map[string]bool
+	}
+	columns, n := map[jsontext.Pointer]*seen{}, 0
+	var look func(at jsontext.Pointer, raw []byte, depth int)
+	look = func(at jsontext.Pointer, raw []byte, depth int) {
+		switch jsonscan.FirstByte(raw) {
+		case '{':
+			for _, m := range jsonscan.Members(raw) {
+				if depth > 0 && len(columns) < maxNamesRead {
+					look(at.AppendToken(m.Name), m.Value, depth-1)
+				}
+			}
+		case '[': // a list of one, or a reference with its name
+			n := 0
+			for element := range jsonscan.Elements(raw) {
+				if n++; n > pair {
+					break
+				}
+				look(at.AppendToken(strconv.Itoa(n)), element, depth-1)
+			}
+		case '"':
+			if len(raw) > placeName {
+				return
+			}
+			text, _ := quotedText(raw)
+			if country := s.country(text); country != "" {
+				c := columns[at]
+				if c == nil {
+					c = &seen{countries: map[string]bool{}}
+					columns[at] = c
+				}
+				c.named++
+				c.countries[country] = true
+			}
+		}
+	}
+	for element := range jsonscan.Elements(list) {
+		if jsonscan.FirstByte(element) != '{' {
+			continue
+		}
+		if n++; n > placesLooked {
+			n--
+			break
+		}
+		look("", element, maxEnvelopes)
+	}
+	if n < fewest {
+		return false
+	}
+	for _, c := range columns {
+		if 3*c.named >= 2*n && len(c.countries) >= max(min(3, n), n/10) {
+			return true
+		}
+	}
+	return false
+}
+
+// country returns the code of the country that a text names, or is the code of; empty if it does neither.
+func (s *splitter) country(text string) string {
+	g, err := s.countries()
+	if err != nil || text == "" {
+		return ""
+	}
+	if code := strings.ToUpper(text); len(text) == 2 && g.Alpha3(code) != "" {
+		return code
+	}
+	return g.Country(text)
+}
