@@ -128,7 +128,7 @@ func (j *Journal) lockCandidates(ctx context.Context, conn *pgx.Conn, me int64, 
 		QueryRow(func(r pgx.Row) error { return r.Scan(&seen.alive, &seen.holder, &seen.generation, &seen.server) })
 	seen.free = map[int][]candidate{}
 	for _, state := range []int{commit.StatePending, commit.StateResend} {
-		b.Queue(fmt.Sprintf(`SELECT id, bytes FROM documents
+		b.Queue(fmt.Sprintf(`SELECT id, coalesce(length(body), 0) FROM documents
 			WHERE kind = $1 AND state = %d AND version > `+commit.HeldUntil+` AND (holder <= 0 OR claimed = 0) AND `+dueAt+` <= `+serverTime("$3")+`
 			ORDER BY waiting_since, version, id LIMIT $2 FOR UPDATE SKIP LOCKED`, state), string(kind), limit, at).
 			Query(func(rows pgx.Rows) (err error) {

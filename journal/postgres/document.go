@@ -30,7 +30,7 @@ func (j *Journal) Document(ctx context.Context, kind report.Kind, name report.ID
 
 // readDocument reads the row of the document that d names.
 func readDocument(ctx context.Context, tx pgx.Tx, d *report.Document) error {
-	if err := tryMemory(ctx, tx, "SELECT bytes FROM documents WHERE kind = $1 AND id = $2", string(d.Kind), []byte(d.ID)); err != nil {
+	if err := tryMemory(ctx, tx, "SELECT coalesce(length(body), 0) FROM documents WHERE kind = $1 AND id = $2", string(d.Kind), []byte(d.ID)); err != nil {
 		return err
 	}
 	var state int16
@@ -52,12 +52,12 @@ type lookup struct {
 }
 
 func (l lookup) Find(k report.Key) (*commit.Row, error) {
-	r := &commit.Row{ID: k.ID}
+	r := &commit.Row{Key: k}
 	var op string
 	var state int16
 	var code []byte
-	err := l.tx.QueryRow(l.ctx, "SELECT version, op, state, code, kept, alone FROM documents WHERE kind = $1 AND id = $2", string(k.Kind), []byte(k.ID)).
-		Scan(&r.Version, &op, &state, &code, &r.Kept, &r.CodeOnly)
+	err := l.tx.QueryRow(l.ctx, "SELECT version, origin, op, state, code, kept, alone FROM documents WHERE kind = $1 AND id = $2", string(k.Kind), []byte(k.ID)).
+		Scan(&r.Version, &r.Origin, &op, &state, &code, &r.Kept, &r.CodeOnly)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
@@ -69,8 +69,8 @@ func (l lookup) WithCode(code string, op report.Op, most int) ([]report.ID, erro
 	if code == "" {
 		return nil, nil
 	}
-	rows, err := l.tx.Query(l.ctx, "SELECT id FROM documents WHERE kind = 'cities' AND code = $1 AND code <> ''::bytea AND op = $2 AND kept <> -1 ORDER BY id LIMIT $3",
-		[]byte(code), string(op), most)
+	rows, err := l.tx.Query(l.ctx, "SELECT id FROM documents WHERE kind = $4 AND code = $1 AND code <> '' AND op = $2 AND kept <> -1 ORDER BY id LIMIT $3",
+		[]byte(code), string(op), most, string(report.Cities))
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +79,4 @@ func (l lookup) WithCode(code string, op report.Op, most int) ([]report.ID, erro
 		err := r.Scan(&id)
 		return report.ID(id), err
 	})
-}
-
-func (l lookup) Origin(r *commit.Row) (origin report.Version, err error) {
-	err = l.tx.QueryRow(l.ctx, "SELECT origin FROM documents WHERE kind = 'cities' AND id = $1", []byte(r.ID)).Scan(&origin)
-	return origin, err
 }

@@ -147,7 +147,7 @@ func (j *Journal) readFeed(ctx context.Context, feed string, after report.Cursor
 
 func readHeads(ctx context.Context, tx pgx.Tx, kinds []string, after, horizon report.Version, limit int) ([]commit.Head, error) {
 	rows, err := tx.Query(ctx, `SELECT h.* FROM unnest($1::text[]) AS k (kind) CROSS JOIN LATERAL (
-			SELECT d.kind, d.id, d.version, d.bytes FROM documents d
+			SELECT d.kind, d.id, d.version, coalesce(length(d.body), 0) FROM documents d
 			WHERE d.kind = k.kind AND d.version > $2 AND d.version <= $3 ORDER BY d.version LIMIT $4
 		) AS h ORDER BY h.version LIMIT $4`, kinds, int64(after), int64(horizon), limit)
 	if err != nil {

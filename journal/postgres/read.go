@@ -217,7 +217,7 @@ func (j *Journal) readContents(ctx context.Context, stamps []report.Stamp) (list
 	return list, rest, err
 }
 
-const letterColumns = contentColumns + `, ended_at, error_type, reason, bytes`
+const letterColumns = contentColumns + `, ended_at, error_type, reason, coalesce(length(body), 0)`
 
 // DeadLetters implements Journal.
 func (j *Journal) DeadLetters(ctx context.Context, kind report.Kind, after report.ID, limit int) (list []report.DeadLetter, err error) {
@@ -225,7 +225,7 @@ func (j *Journal) DeadLetters(ctx context.Context, kind report.Kind, after repor
 		return nil, err
 	}
 	err = j.read(fmt.Sprintf("list the dead letters of %s in the journal after %q", kind, after), func() error {
-		rows, err := j.pool.Query(ctx, commit.SQL(`SELECT kind, id, version, op, code, accepted_at, crc, NULL::bytea, ended_at, error_type, reason, bytes
+		rows, err := j.pool.Query(ctx, commit.SQL(`SELECT kind, id, version, op, code, accepted_at, crc, NULL::bytea, ended_at, error_type, reason, coalesce(length(body), 0)
 			FROM documents WHERE kind = $1 AND state = {dead} AND id > $2 ORDER BY id LIMIT $3`), string(kind), []byte(after), max(limit, 0))
 		if err != nil {
 			return err
@@ -258,7 +258,7 @@ func (j *Journal) DeadLetter(ctx context.Context, key report.Key) (l report.Dead
 
 func readLetter(ctx context.Context, tx pgx.Tx, key report.Key) (report.DeadLetter, error) {
 	dead := commit.SQL(" FROM documents WHERE kind = $1 AND id = $2 AND state = {dead}")
-	err := tryMemory(ctx, tx, "SELECT bytes"+dead, string(key.Kind), []byte(key.ID))
+	err := tryMemory(ctx, tx, "SELECT coalesce(length(body), 0)"+dead, string(key.Kind), []byte(key.ID))
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = report.ErrNotFound
 	}

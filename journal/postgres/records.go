@@ -88,7 +88,7 @@ func (j *Journal) eachRecord(ctx context.Context, kind report.Kind, f func(repor
 
 // recordsAfter returns the next ids, in order, and how long their records are.
 func recordsAfter(ctx context.Context, tx pgx.Tx, kind report.Kind, after []byte) (ids [][]byte, sizes []int64, err error) {
-	rows, err := tx.Query(ctx, "SELECT id, bytes FROM documents WHERE kind = $1 AND id > $2 AND op = 'index' ORDER BY id LIMIT $3",
+	rows, err := tx.Query(ctx, "SELECT id, coalesce(length(body), 0) FROM documents WHERE kind = $1 AND id > $2 AND op = 'index' ORDER BY id LIMIT $3",
 		string(kind), append([]byte{}, after...), recordsAhead)
 	if err != nil {
 		return nil, nil, err

@@ -40,9 +40,6 @@ func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64,
 		next = commit.Cursor{}
 	}
 	for _, doc := range old {
-		if err := s.exec(s.st.dropOrigin, doc); err != nil {
-			return nil, commit.Cursor{}, err
-		}
 		if err := s.exec(s.st.dropDeleted, doc); err != nil {
 			return nil, commit.Cursor{}, err
 		}

@@ -9,7 +9,7 @@ import (
 	"riskdex/report"
 )
 
-var deliveredQueries = commit.NewDeliveredQueries(`origins AS o CROSS JOIN documents AS d WHERE d.doc = o.doc AND d.version = o.version`, `o.origin`)
+var deliveredQueries = commit.NewDeliveredQueries("documents AS d WHERE d.kind IN "+commit.ContentKinds()+" AND d.origin <> 0", "d.origin")
 
 // Delivered implements Journal.
 func (j *Journal) Delivered(ctx context.Context, name report.DeliveryName, after report.Version, limit int) (page report.DeliveredPage, err error) {

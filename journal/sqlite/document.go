@@ -10,9 +10,9 @@ import (
 	"riskdex/report"
 )
 
-const documentQuery = `SELECT d.kind, d.id, d.version, d.op, d.code, d.accepted_at, d.crc, d.body, d.state, coalesce(n.kept, 0),
+const documentQuery = `SELECT d.kind, d.id, d.version, d.op, d.code, d.accepted_at, d.crc, d.body, d.state, d.kept,
 	d.waiting_since, d.ended_at, d.error_type, d.reason
-	FROM documents AS d LEFT JOIN namings AS n ON n.doc = d.doc WHERE d.kind = ?1 AND d.id = ?2`
+	FROM documents AS d WHERE d.kind = ?1 AND d.id = ?2`
 
 // Document implements Journal.
 func (j *Journal) Document(ctx context.Context, kind report.Kind, name report.ID) (d report.Document, err error) {
@@ -65,19 +65,10 @@ func (l lookup) Find(k report.Key) (*commit.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.ID = k.ID
+	r.Key = k
 	return r, nil
 }
 
 func (l lookup) WithCode(code string, op report.Op, most int) ([]report.ID, error) {
 	return idsOf(l.tx.QueryContext(l.ctx, byCodeQuery, string(report.Cities), code, string(op), most))
-}
-
-func (l lookup) Origin(r *commit.Row) (report.Version, error) {
-	var origin int64
-	err := l.tx.QueryRowContext(l.ctx, originQuery, r.Doc, int64(r.Version)).Scan(&origin)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return report.Version(origin), err
 }

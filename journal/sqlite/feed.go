@@ -15,8 +15,8 @@ const (
 	headsQuery = `SELECT doc, id, version, coalesce(length(body), 0) FROM documents INDEXED BY documents_version
 		WHERE kind = ?1 AND version > ?2 ORDER BY version LIMIT ?3`
 
-	feedRecordQuery = `SELECT d.kind, d.id, d.version, d.op, d.code, d.accepted_at, d.crc, d.body, d.state, coalesce(n.kept, 0)
-		FROM documents AS d LEFT JOIN namings AS n ON n.doc = d.doc WHERE d.doc = ?1`
+	feedRecordQuery = `SELECT d.kind, d.id, d.version, d.op, d.code, d.accepted_at, d.crc, d.body, d.state, d.kept
+		FROM documents AS d WHERE d.doc = ?1`
 )
 
 // Feed implements Journal. Versions are committed in their order, so everything up to the last

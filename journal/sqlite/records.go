@@ -23,8 +23,8 @@ const recordsBetweenChecks = 64
 
 // recordsQuery leaves out bodies for which memory is to be awaited first.
 const recordsQuery = `SELECT d.doc, coalesce(length(d.body), 0), d.kind, d.id, d.version, d.op, d.code, d.accepted_at, d.crc,
-	CASE WHEN length(d.body) <= ?2 THEN d.body END, d.state, coalesce(n.kept, 0)
-	FROM documents AS d INDEXED BY documents_key LEFT JOIN namings AS n ON n.doc = d.doc
+	CASE WHEN length(d.body) <= ?2 THEN d.body END, d.state, d.kept
+	FROM documents AS d INDEXED BY documents_key
 	WHERE d.kind = ?1 AND d.op = 'index' ORDER BY d.id`
 
 // recordAhead is up to which size a body is read together with its length.

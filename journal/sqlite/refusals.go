@@ -10,7 +10,7 @@ import (
 
 func (s *store) Refuse(r report.Refusal, place report.Version, size int64) error {
 	return s.exec(s.st.refuse, int64(place), r.At.UnixMicro(), size, string(r.Kind), r.Method,
-		r.Path, r.Position, r.ID, r.Reason, r.Detail, r.Cut, int64(commit.RefusalChecksum(r)), r.Body)
+		r.Path, r.Position, r.ID, commit.Fold(r.ID), r.Reason, r.Detail, r.Cut, int64(commit.RefusalChecksum(r)), r.Body)
 }
 
 func (s *store) Refusal(seq int64) (place report.Version, size int64, err error) {

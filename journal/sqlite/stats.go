@@ -10,6 +10,7 @@ import (
 
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
@@ -27,13 +28,9 @@ func (e *engine) load(ctx context.Context) (commit.Ledger, error) {
 		Scan(&l.Refusals, &l.RefusalBytes); err != nil {
 		return l, fmt.Errorf("count the refusals: %w", nonsense(err))
 	}
-	if err := e.write.QueryRowContext(ctx, `SELECT count(*) FROM traces`).Scan(&l.Traces); err != nil {
-		return l, fmt.Errorf("count the traces: %w", err)
-	}
 	if err := e.write.QueryRowContext(ctx, `SELECT `+commit.LossColumns).Scan(l.Loss.ScanTargets()...); err != nil {
 		return l, fmt.Errorf("read what it lacks: %w", nonsense(err))
 	}
-	e.traces.Store(l.Traces)
 	return l, nil
 }
 
@@ -45,15 +42,8 @@ func readLineage(ctx context.Context, conn *sql.Conn) (line string, err error) {
 	return line, nil
 }
 
-const totalsColumns = `kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters, tombstones, tombstones_dropped, history, history_bytes, history_dropped, dropped_version`
-
-// totalsTargets is where a row of totalsColumns goes.
-func totalsTargets(k *report.Kind, t *commit.Totals) []any {
-	return []any{k, &t.Indexes, &t.Deletes, &t.Indexed, &t.Deleted, &t.Superseded, &t.Died, &t.Pending, &t.Resending, &t.DeadLetters, &t.Tombstones, &t.Dropped, &t.History, &t.HistoryBytes, &t.HistoryDropped, &t.DroppedVersion}
-}
-
 func readTotals(ctx context.Context, conn *sql.Conn) (map[report.Kind]commit.Totals, error) {
-	rows, err := conn.QueryContext(ctx, `SELECT `+totalsColumns+` FROM totals`)
+	rows, err := conn.QueryContext(ctx, tables.SumTotals)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +52,7 @@ func readTotals(ctx context.Context, conn *sql.Conn) (map[report.Kind]commit.Tot
 	for rows.Next() {
 		var k report.Kind
 		var t commit.Totals
-		if err := rows.Scan(totalsTargets(&k, &t)...); err != nil {
+		if err := rows.Scan(append([]any{&k}, tables.TotalsTargets(&t)...)...); err != nil {
 			return nil, nonsense(err)
 		}
 		all[k] = t
@@ -88,7 +78,7 @@ func (j *Journal) Stats(ctx context.Context) (report.Stats, error) {
 
 // statsQuery is all of it in one statement, for one moment. It is asked all the time,
 // also while nothing else is going on.
-const statsQuery = `SELECT ` + totalsColumns + `,
+var statsQuery = `SELECT kind, ` + tables.EachTotal("@", "@", 0) + `,
 	(SELECT waiting_since FROM documents INDEXED BY documents_unsettled
 		WHERE documents.kind = totals.kind AND state = {pending} AND state <> {done} ORDER BY waiting_since LIMIT 1),
 	(SELECT waiting_since FROM documents INDEXED BY documents_unsettled
@@ -116,7 +106,7 @@ func (e *engine) stats(ctx context.Context) (report.Stats, error) {
 		var since sql.NullInt64
 		var notes []byte
 		var l commit.Loss
-		if err := rows.Scan(append(append(totalsTargets(&k, &t), &oldest, &newest, &pages, &s.Refused, &dropped, &refused, &since, &notes), l.ScanTargets()...)...); err != nil {
+		if err := rows.Scan(append(append(append([]any{&k}, tables.TotalsTargets(&t)...), &oldest, &newest, &pages, &s.Refused, &dropped, &refused, &since, &notes), l.ScanTargets()...)...); err != nil {
 			return s, err
 		}
 		if err := json.Unmarshal(notes, &s.Notes); err != nil {

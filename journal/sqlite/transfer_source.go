@@ -129,14 +129,9 @@ func (s *transferSource) Head(ctx context.Context) (h transfer.Head, err error) 
 
 // Keys come from their index, without a look at the records, so that it can be said
 // which record cannot be read.
-const copyDocuments = `SELECT k.kind, k.id, d.kind, d.id, d.version, coalesce(o.origin, 0), d.op, d.state, d.code, d.accepted_at,
-	d.waiting_since, d.ended_at, d.crc, coalesce(t.traceparent, ''), d.error_type, d.reason, d.body, coalesce(n.kept, 0), coalesce(n.alone, 0)
-	FROM documents AS k INDEXED BY documents_key
-	LEFT JOIN documents AS d ON d.doc = k.doc
-	LEFT JOIN origins AS o ON o.doc = d.doc AND o.version = d.version
-	LEFT JOIN namings AS n ON n.doc = d.doc
-	LEFT JOIN traces AS t ON t.doc = d.doc AND t.version = d.version
-	ORDER BY k.kind, k.id`
+const copyDocuments = `SELECT k.kind, k.id, d.kind, d.id, d.version, d.origin, d.op, d.state, d.code, d.accepted_at,
+	d.waiting_since, d.ended_at, d.crc, d.trace, d.error_type, d.reason, d.body, d.kept, d.alone
+	FROM documents AS k INDEXED BY documents_key LEFT JOIN documents AS d ON d.doc = k.doc ORDER BY k.kind, k.id`
 
 func (s *transferSource) Documents(ctx context.Context) iter.Seq2[transfer.Document, error] {
 	var last report.Key

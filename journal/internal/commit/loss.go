@@ -73,7 +73,7 @@ const NewestBeforeQuery = `SELECT version FROM documents WHERE kind = $1 AND ver
 
 // KeepLoss is the statement of both engines that notes a loss, joined with the one that is known:
 // another process may be noting one, too.
-const KeepLoss = `INSERT INTO loss VALUES (true, $1, $2, $3) ON CONFLICT (one) DO UPDATE SET
+const KeepLoss = `INSERT INTO loss (one, since, until, noticed_at) VALUES (true, $1, $2, $3) ON CONFLICT (one) DO UPDATE SET
 	since = CASE WHEN excluded.since < loss.since THEN excluded.since ELSE loss.since END,
 	until = CASE WHEN excluded.until > loss.until THEN excluded.until ELSE loss.until END`
 

@@ -37,18 +37,11 @@ func (tx *Transaction) Reissue(c Content, r *Row) (bool, error) {
 }
 
 // renumber gives the content of a row a new version, above after.
-func (tx *Transaction) renumber(c Content, r *Row, after report.Version) error {
-	origin, err := tx.storedOrigin(r)
-	if err != nil {
-		return err
-	}
+func (tx *Transaction) renumber(c Content, r *Row, after report.Version) (err error) {
 	if c.Version, err = tx.Store.NextVersion(after); err != nil {
 		return err
 	}
-	if err := tx.Store.Reissue(r, c.Version, Checksum(c.Change)); err != nil {
-		return err
-	}
-	return tx.Store.KeepOrigin(c.Key, origin)
+	return tx.Store.Reissue(r, c.Version, r.originOf(), Checksum(c.Change))
 }
 
 // RaiseVersions implements Journal.

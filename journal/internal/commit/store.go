@@ -23,7 +23,7 @@ type Store interface {
 	Lookup
 
 	// Put writes a pending change with its trace, in place of the row of its document, if any.
-	Put(c report.Change, n Naming, waitingSince int64, old *Row) error
+	Put(c report.Change, n Naming, origin report.Version, waitingSince int64, old *Row) error
 	// Rename changes the naming of a city.
 	Rename(r *Row, n Naming) error
 	// End settles the newest change of a document, SetAside makes it a dead letter, and Drop
@@ -54,7 +54,7 @@ type Store interface {
 	// documents of a kind, or its tombstones, and return how many. MarkAll looks at limit of
 	// them, after a cursor, and returns where to go on, which is the zero cursor at the end.
 	Mark(r *Row) error
-	Reissue(r *Row, v report.Version, crc uint32) error
+	Reissue(r *Row, v, origin report.Version, crc uint32) error
 	MarkAll(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error)
 	MarkDeleted(kind report.Kind, since int64) (int64, error)
 
@@ -66,15 +66,12 @@ type Store interface {
 	// Tombstones is how many documents of a kind are deleted.
 	Tombstones(kind report.Kind) (int64, error)
 
-	// KeepOrigin stores the origin of a document's current version.
-	KeepOrigin(k report.Key, origin report.Version) error
-
 	// Refuse keeps a refusal. place is its version in the order of deliveries.
 	Refuse(r report.Refusal, place report.Version, size int64) error
 	// Refusal returns the place and the size of a refusal, or ErrNotFound.
 	Refusal(seq int64) (place report.Version, size int64, err error)
-	// RefusalsOf returns the refusals of a kind before a place whose id is one of ids, ignoring
-	// case.
+	// RefusalsOf returns the refusals of a kind before a place whose id is one of ids, all in the form
+	// of Fold.
 	RefusalsOf(kind report.Kind, before report.Version, ids [3]string) ([]RefusalID, error)
 	DropRefusal(seq int64) error
 	// ForgetPlaces sets the place of the refusals up to a place to BeforeAll, and returns how
@@ -115,9 +112,10 @@ type Cursor struct {
 
 // Row is the row of a document without its body.
 type Row struct {
+	report.Key
 	Doc     int64 // its number in an SQLite journal
-	ID      report.ID
 	Version report.Version
+	Origin  report.Version // that its content was delivered under; 0 is Version, negative as in retryOrigin
 	Op      report.Op
 	State   int64
 	Code    string
