@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"fmt"
 
@@ -187,79 +186,4 @@ func (s *store) DropPast(before, most, over int64, limit int) (n int, err error)
 		return nil
 	})
 	return n, err
-}
-
-// inPast calls f with the history as of one transaction.
-func (j *Journal) inPast(ctx context.Context, key report.Key, f func(commit.Past) error) error {
-	return j.read(fmt.Sprintf("read the history of %s %q in the journal", key.Kind, key.ID), func() error {
-		if err := commit.CheckKey(key); err != nil {
-			return err
-		}
-		return j.inSnapshot(ctx, func(tx pgx.Tx) error {
-			return f(past{ctx, tx})
-		})
-	})
-}
-
-// past implements commit.Past in a transaction that reads.
-type past struct {
-	ctx context.Context
-	tx  pgx.Tx
-}
-
-func (p past) Current(k report.Key) (old commit.Replaced, err error) {
-	var op string
-	var code []byte
-	var state int16
-	rows, err := p.tx.Query(p.ctx, "SELECT version, op, code, accepted_at, "+commit.OldEnded+", state, crc, coalesce(length(body), 0) FROM documents WHERE kind = $1 AND id = $2", string(k.Kind), []byte(k.ID))
-	if err != nil {
-		return old, err
-	}
-	_, err = pgx.ForEachRow(rows, []any{&old.Version, &op, &code, &old.At, &old.Ended, &state, &old.CRC, &old.Bytes}, func() error {
-		old.Op, old.Code, old.State, old.Form = report.Op(op), string(code), int64(state), commit.FormRaw
-		return nil
-	})
-	return old, err
-}
-
-func (p past) CurrentBody(k report.Key) (body []byte, err error) {
-	err = p.tx.QueryRow(p.ctx, "SELECT body FROM documents WHERE kind = $1 AND id = $2", string(k.Kind), []byte(k.ID)).Scan(&body)
-	return body, err
-}
-
-func (p past) Body(v report.Version) (body []byte, err error) {
-	err = p.tx.QueryRow(p.ctx, "SELECT old_body FROM history WHERE version = $1", int64(v)).Scan(&body)
-	return body, err
-}
-
-func (p past) Before(k report.Key, v report.Version, limit int) ([]commit.HistoryRow, error) {
-	return p.rows("version < $3 ORDER BY version DESC LIMIT $4", k, v, limit)
-}
-
-func (p past) After(k report.Key, v report.Version, limit int) ([]commit.HistoryRow, error) {
-	return p.rows("version > $3 ORDER BY version LIMIT $4", k, v, limit)
-}
-
-func (p past) rows(which string, k report.Key, v report.Version, limit int) ([]commit.HistoryRow, error) {
-	rows, err := p.tx.Query(p.ctx, "SELECT "+commit.HistoryColumns+" FROM history WHERE kind = $1 AND id = $2 AND "+which, string(k.Kind), []byte(k.ID), int64(v), max(limit, 0))
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(r pgx.CollectableRow) (commit.HistoryRow, error) { return scanPast(r) })
-}
-
-// scanPast reads commit.HistoryColumns and the columns after them.
-func scanPast(r pgx.Row, more ...any) (h commit.HistoryRow, err error) {
-	var kind, op, oldOp string
-	var id, sender, address, call, request, oldCode []byte
-	var state, form int16
-	o := &h.Old
-	err = r.Scan(append([]any{
-		&kind, &id, &h.Version, &op, &h.At, &h.Bytes, &sender, &address, &call,
-		&o.Version, &oldOp, &oldCode, &o.At, &state, &o.Ended, &o.CRC, &o.Bytes, &form, &request,
-	}, more...)...)
-	h.Key, h.Op = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, report.Op(op)
-	h.Source = report.Source{Sender: string(sender), Address: string(address), Call: string(call), Request: string(request)}
-	o.Op, o.Code, o.State, o.Form = report.Op(oldOp), string(oldCode), int64(state), int64(form)
-	return h, err
 }

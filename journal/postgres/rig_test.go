@@ -72,6 +72,7 @@ func (j *Journal) kill() {
 	j.end()
 	j.background.Wait()
 	j.idle.close()
+	_ = j.db.Close()
 	j.pool.Close()
 	j.close = func() error { return nil }
 }

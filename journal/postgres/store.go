@@ -321,7 +321,7 @@ func (s *store) Reissue(r *commit.Row, v, origin report.Version, crc uint32) err
 
 func (s *store) MarkAll(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error) {
 	if err := s.forget(); err != nil {
-		return 0, report.ResendCursor{}, err
+		return 0, "", err
 	}
 	var last []byte
 	var looked int
@@ -331,9 +331,9 @@ func (s *store) MarkAll(kind report.Kind, after report.ResendCursor, limit int) 
 			UPDATE documents d SET state = {resend} FROM looked l WHERE d.kind = $1 AND d.id = l.id AND l.state = {done} AND d.state = {done} RETURNING 1
 		)
 		SELECT (SELECT count(*) FROM marked), (SELECT count(*) FROM looked), (SELECT id FROM looked ORDER BY id DESC LIMIT 1)`),
-		string(kind), []byte(after.ID), limit).Scan(&n, &looked, &last)
+		string(kind), []byte(after), limit).Scan(&n, &looked, &last)
 	if looked == limit {
-		next.ID = report.ID(last)
+		next = report.ResendCursor(last)
 	}
 	return n, next, err
 }

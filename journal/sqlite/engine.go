@@ -204,9 +204,9 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.oldestPast, `SELECT version, kind, at, coalesce(length(old_body), 0) FROM history ORDER BY version LIMIT ?`},
 		{e.write, &e.st.dropPast, `DELETE FROM history WHERE version <= ?`},
 		{e.write, &e.st.deflatePast, fmt.Sprintf(`UPDATE history SET old_form = %d, old_body = ?2 WHERE version = ?1 AND old_form = %d`, commit.FormDeflated, commit.FormRaw)},
-		{e.write, &e.st.oldDeleted, fmt.Sprintf(`SELECT doc, version, accepted_at, ended_at FROM documents INDEXED BY documents_deleted
-			WHERE kind = ?1 AND (accepted_at, doc) > (?2, ?3) AND accepted_at < ?4 AND op = 'delete' AND state = {done}
-			ORDER BY accepted_at, doc LIMIT %d`, commit.TombstoneStep)},
+		{e.write, &e.st.oldDeleted, fmt.Sprintf(`SELECT doc, id, version, accepted_at, ended_at FROM documents INDEXED BY documents_deleted
+			WHERE kind = ?1 AND (accepted_at, id) > (?2, ?3) AND accepted_at < ?4 AND op = 'delete' AND state = {done}
+			ORDER BY accepted_at, id LIMIT %d`, commit.TombstoneStep)},
 		{e.write, &e.st.dropDeleted, `DELETE FROM documents WHERE doc = ?1`},
 		{e.write, &e.st.vacuum, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, vacuumPages)},
 		{e.claim, &e.st.claimBegin, `BEGIN`},
@@ -215,7 +215,7 @@ func (e *engine) prepare(ctx context.Context) error {
 			WHERE kind = ?1 AND state = ?2 AND state <> {done} AND version > ` + commit.HeldUntil + ` ORDER BY waiting_since, version`},
 		{e.claim, &e.st.claimDocument, `SELECT ` + documentColumns + ` FROM documents WHERE kind = ? AND id = ?`},
 		{e.claim, &e.st.claimDocuments, manyQuery(documentColumns)},
-		{e.readers, &e.st.stats, statsQuery},
+		{e.readers, &e.st.stats, tables.StatsQuery(tables.SQLite, "("+usedPagesQuery+")")},
 	} {
 		stmt, err := p.on.PrepareContext(ctx, commit.SQL(p.query))
 		if err != nil {

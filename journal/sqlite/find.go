@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
@@ -39,16 +40,10 @@ func (s *store) Find(k report.Key) (*commit.Row, error) {
 
 // scanRow reads rowColumns, and what comes before them.
 func scanRow(scan func(...any) error, before ...any) (*commit.Row, error) {
-	var doc int64
-	var op, code looseText
-	var version, origin, state, accepted, waiting, kept, alone, size looseInt
-	if err := scan(append(before, &doc, &version, &origin, &op, &state, &code, &accepted, &waiting, &kept, &alone, &size)...); err != nil {
-		return nil, err
-	}
-	return &commit.Row{
-		Doc: doc, Version: report.Version(version), Origin: report.Version(origin), Op: report.Op(op), State: int64(state),
-		Code: string(code), Naming: commit.Naming{Kept: report.Version(kept), CodeOnly: alone != 0}, AcceptedAt: int64(accepted), WaitedAt: int64(waiting), Bytes: int64(size),
-	}, nil
+	var r commit.Row
+	err := scan(append(before, &r.Doc, (*tables.Int)(&r.Version), (*tables.Int)(&r.Origin), (*tables.Text)(&r.Op), (*tables.Int)(&r.State), (*tables.Text)(&r.Code),
+		(*tables.Int)(&r.AcceptedAt), (*tables.Int)(&r.WaitedAt), (*tables.Int)(&r.Kept), (*tables.Flag)(&r.CodeOnly), (*tables.Int)(&r.Bytes))...)
+	return &r, err
 }
 
 // fewAhead is the smallest batch worth one combined lookup.
@@ -113,7 +108,7 @@ func (s *store) lookAhead() {
 	}
 	found := make([]*commit.Row, len(keys))
 	rows, err := s.st.findMany.QueryContext(s.ctx, manyArgs(keys)...)
-	if forRows(rows, err, func(scan func(...any) error) error {
+	if tables.ForRows(rows, err, func(scan func(...any) error) error {
 		var place int
 		r, err := scanRow(scan, &place)
 		if err == nil {
@@ -144,7 +139,7 @@ func (s *store) lookUpCodes(codes []string, kind report.Kind) {
 	}
 	had := make([]bool, len(codes))
 	rows, err := s.st.manyCodes.QueryContext(s.ctx, manyTexts(codes, kind)...)
-	if forRows(rows, err, func(scan func(...any) error) error {
+	if tables.ForRows(rows, err, func(scan func(...any) error) error {
 		var place int
 		err := scan(&place)
 		if err == nil {
@@ -157,20 +152,6 @@ func (s *store) lookUpCodes(codes []string, kind report.Kind) {
 	for i, code := range codes {
 		s.free[code] = !had[i]
 	}
-}
-
-// forRows calls f with each row that a query has found.
-func forRows(rows *sql.Rows, err error, f func(scan func(...any) error) error) error {
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := f(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 // forget is for changes of rows that were not found one by one. What is not inserted yet

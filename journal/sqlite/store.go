@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"riskdex/journal/internal/commit"
@@ -52,7 +53,15 @@ func (s *store) WithCode(code string, op report.Op, most int) ([]report.ID, erro
 	if err := s.insertFresh(); err != nil {
 		return nil, err
 	}
-	return idsOf(s.st.byCode.QueryContext(s.ctx, string(report.Cities), code, string(op), most))
+	var ids []report.ID
+	rows, err := s.st.byCode.QueryContext(s.ctx, string(report.Cities), code, string(op), most)
+	err = tables.ForRows(rows, err, func(scan func(...any) error) error {
+		var id tables.Text
+		err := scan(&id)
+		ids = append(ids, report.ID(id))
+		return err
+	})
+	return ids, err
 }
 
 func (s *store) Put(c report.Change, n commit.Naming, origin report.Version, waiting int64, old *commit.Row) error {
@@ -165,15 +174,20 @@ func (s *store) Reissue(r *commit.Row, v, origin report.Version, crc uint32) err
 // pages once for each piece.
 func (s *store) MarkAll(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error) {
 	s.forget()
-	var last int64
+	var begin, last int64
+	if after != "" {
+		if begin, err = strconv.ParseInt(string(after), 10, 64); err != nil {
+			return 0, "", err
+		}
+	}
 	if err := s.st.lastDoc.QueryRowContext(s.ctx).Scan(&last); err != nil {
-		return 0, report.ResendCursor{}, err
+		return 0, "", err
 	}
-	end := after.Doc + int64(limit)
+	end := begin + int64(limit)
 	if end < last {
-		next.Doc = end
+		next = report.ResendCursor(strconv.FormatInt(end, 10))
 	}
-	n, err = s.count(s.st.resend, string(kind), after.Doc, end)
+	n, err = s.count(s.st.resend, string(kind), begin, end)
 	return n, next, err
 }
 

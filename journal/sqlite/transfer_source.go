@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/journal/transfer"
 	"riskdex/report"
 )
@@ -113,7 +114,7 @@ func (s *transferSource) Head(ctx context.Context) (h transfer.Head, err error) 
 	}
 	h.Notes = map[string]string{}
 	rows, err := s.conn.QueryContext(ctx, commit.NotesQuery)
-	if err := forRows(rows, err, func(scan func(...any) error) error {
+	if err := tables.ForRows(rows, err, func(scan func(...any) error) error {
 		var name, value string
 		err := scan(&name, &value)
 		h.Notes[name] = value
@@ -160,7 +161,7 @@ func (s *transferSource) Documents(ctx context.Context) iter.Seq2[transfer.Docum
 
 // after names the document that comes after another one.
 func (s *transferSource) after(ctx context.Context, last report.Key) string {
-	var kind, id looseText
+	var kind, id tables.Text
 	err := s.conn.QueryRowContext(ctx, `SELECT kind, id FROM documents INDEXED BY documents_key WHERE (kind, id) > (?1, ?2) ORDER BY kind, id LIMIT 1`,
 		string(last.Kind), string(last.ID)).Scan(&kind, &id)
 	if err != nil {
@@ -201,7 +202,7 @@ func (s *transferSource) Receipts(ctx context.Context) iter.Seq2[transfer.Receip
 func (s *transferSource) History(ctx context.Context) iter.Seq2[transfer.Past, error] {
 	var last report.Version
 	scan := func(rows *sql.Rows) (r transfer.Past, err error) {
-		r.HistoryRow, err = scanPast(rows.Scan, (*exactBytes)(&r.Body))
+		r.HistoryRow, err = tables.ScanPast(rows.Scan, (*exactBytes)(&r.Body))
 		last = r.Version
 		return r, err
 	}

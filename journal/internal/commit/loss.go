@@ -65,9 +65,6 @@ const LostQuery = `SELECT coalesce((SELECT version FROM documents WHERE kind = $
 const LostUntilQuery = `SELECT coalesce(max(until), 0) FROM (SELECT until FROM loss UNION ALL
 	SELECT CAST(substr(name, length('` + NotePrefix + report.LossNotes + `') + 1) AS bigint) FROM ids WHERE name LIKE '` + NotePrefix + report.LossNotes + `%') AS lost`
 
-// NewestQuery is the statement of both engines for the newest versions of a kind, the last first.
-const NewestQuery = `SELECT id, version FROM documents WHERE kind = $1 ORDER BY version DESC LIMIT $2`
-
 // NewestBeforeQuery is the highest version of a document of a kind below one, or nothing.
 const NewestBeforeQuery = `SELECT version FROM documents WHERE kind = $1 AND version < $2 ORDER BY version DESC LIMIT 1`
 

@@ -106,8 +106,7 @@ type Store interface {
 // Cursor is a place among the settled deletes of a kind, in the order of their acceptance.
 type Cursor struct {
 	AcceptedAt int64
-	Doc        int64     // in an SQLite journal
-	ID         report.ID // in PostgreSQL
+	ID         report.ID
 }
 
 // Row is the row of a document without its body.

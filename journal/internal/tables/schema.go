@@ -72,7 +72,7 @@ CREATE INDEX documents_origin ON documents (kind, origin) WHERE origin <> 0;
 CREATE INDEX documents_unsettled ON documents (kind, state, waiting_since, version, id) WHERE state <> 3;
 CREATE INDEX documents_code ON documents (kind, code, op) WHERE code <> '';
 CREATE INDEX documents_dead ON documents (kind, id) WHERE state = 4;
-CREATE INDEX documents_deleted ON documents (kind, accepted_at) WHERE op = 'delete' AND state = 3;
+CREATE INDEX documents_deleted ON documents (kind, accepted_at, id) WHERE op = 'delete' AND state = 3;
 
 -- In PostgreSQL the sums are over all slots. Each process adds to the one of its own, so that none
 -- waits for another: a slot alone may have less than nothing.

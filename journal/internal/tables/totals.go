@@ -67,4 +67,4 @@ func TotalsTargets(t *commit.Totals) (targets []any) {
 }
 
 // SumTotals selects the totals of each kind.
-var SumTotals = `SELECT kind, ` + EachTotal("CAST(sum(@) AS bigint)", "max(@)", 0) + ` FROM totals GROUP BY kind`
+var SumTotals = `SELECT kind, ` + EachTotal("CAST(sum(@) AS bigint) AS @", "max(@) AS @", 0) + ` FROM totals GROUP BY kind`
