@@ -32,16 +32,16 @@ func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) (in
 	r := pastRow{HistoryRow: commit.HistoryRow{Key: c.Key, Version: c.Version, Op: c.Op, At: c.AcceptedAt.UnixMicro(), Bytes: int64(len(c.Body)), Source: by}}
 	if p := s.of[old]; p != nil {
 		r.Old = commit.Replaced{
-			Version: p.Version, Op: p.Op, Code: p.Code, At: p.AcceptedAt, Ended: p.endedAt,
-			State: p.State, CRC: int64(p.crc), Bytes: p.bytes,
+			Version: p.Version, Op: p.Op, Code: p.Code, At: p.AcceptedAt, Ended: p.EndedAt,
+			State: p.State, CRC: int64(p.CRC), Bytes: p.Bytes,
 		}
 		if p.WaitedAt < 0 {
 			r.Old.Ended = p.WaitedAt
 		}
 		r.inTable = !p.fresh && !p.written
-		alike := p.bytes == int64(len(c.Body))
+		alike := p.Bytes == int64(len(c.Body))
 		switch {
-		case p.bytes == 0:
+		case p.Bytes == 0:
 		case !r.inTable && alike && bytes.Equal(p.body, c.Body):
 			r.Old.Form = commit.FormSame
 		case !r.inTable:

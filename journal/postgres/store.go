@@ -60,13 +60,9 @@ var _ commit.Store = (*store)(nil)
 // row is a row of documents as this transaction will write it.
 type row struct {
 	commit.Row
-	endedAt, freeAt int64
+	freeAt          int64
 	holder, claimed int64
-	crc             uint32
-	bytes, had      int64 // of the body, now and in the table
-	trace           string
-	errorType       string
-	reason          string
+	had             int64   // bytes of the body in the table
 	body            []byte  // set if written or fresh
 	was             codedAs // in the table when it was locked; zero if it had no code
 
@@ -85,12 +81,12 @@ func (s *store) scanRow(r pgx.Rows) error {
 	var crc int64
 	var state int16
 	if err := r.Scan(&kind, &id, &p.Version, &p.Origin, &op, &state, &code, &p.AcceptedAt, &p.WaitedAt,
-		&p.endedAt, &p.freeAt, &p.holder, &p.claimed, &crc, &p.bytes, &trace, &errorType, &reason, &p.Kept, &p.CodeOnly); err != nil {
+		&p.EndedAt, &p.freeAt, &p.holder, &p.claimed, &crc, &p.Bytes, &trace, &errorType, &reason, &p.Kept, &p.CodeOnly); err != nil {
 		return err
 	}
 	p.Key = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}
-	p.Op, p.State, p.Code, p.crc = report.Op(op), int64(state), string(code), uint32(crc)
-	p.trace, p.errorType, p.reason, p.had = string(trace), string(errorType), string(reason), p.bytes
+	p.Op, p.State, p.Code, p.CRC = report.Op(op), int64(state), string(code), uint32(crc)
+	p.Trace, p.ErrorType, p.Reason, p.had = string(trace), string(errorType), string(reason), p.Bytes
 	if p.HasCode() {
 		p.was = codedAs{p.Code, p.Op}
 	}
@@ -252,72 +248,25 @@ func (s *store) Put(c report.Change, n commit.Naming, origin report.Version, wai
 	at := c.AcceptedAt.UnixMicro()
 	p.Naming = n
 	p.Version, p.Op, p.State, p.Code, p.AcceptedAt, p.WaitedAt = c.Version, c.Op, commit.StatePending, c.Code, at, waiting
-	p.Origin, p.endedAt, p.crc, p.errorType, p.reason = origin, at, commit.Checksum(c), "", ""
-	p.trace, p.body, p.bytes = c.Trace, c.Body, int64(len(c.Body))
+	p.Origin, p.EndedAt, p.CRC, p.ErrorType, p.Reason = origin, at, commit.Checksum(c), "", ""
+	p.Trace, p.body, p.Bytes = c.Trace, c.Body, int64(len(c.Body))
 	p.changed, p.written = true, true
 	s.noteCode(p)
 	return nil
 }
 
-func (s *store) Rename(r *commit.Row, n commit.Naming) error {
-	s.change(r).Naming = n
+func (s *store) Update(r *commit.Row) error {
+	s.of[r].changed = true
 	return nil
 }
 
-// change returns the row that is to be changed, and marks it as changed.
-func (s *store) change(r *commit.Row) *row {
+func (s *store) Drop(r *commit.Row) error {
 	p := s.of[r]
-	p.changed = true
-	return p
-}
-
-func (s *store) End(r *commit.Row, at int64) error {
-	p := s.change(r)
-	if p.State != commit.StateResend || p.Op != report.Index { // otherwise it keeps the time when the index first had it
-		p.endedAt = at
-	}
-	p.State, p.trace = commit.StateDone, ""
+	p.changed, p.written, p.body = true, true, nil
 	return nil
 }
 
-func (s *store) SetAside(r *commit.Row, at int64, errorType, reason string) error {
-	p := s.change(r)
-	if p.State == commit.StateResend && p.Op == report.Index {
-		p.WaitedAt = -p.endedAt
-	}
-	p.State, p.endedAt, p.trace, p.errorType, p.reason = commit.StateDead, at, "", errorType, reason
-	return nil
-}
-
-func (s *store) Drop(r *commit.Row, at int64, crc *uint32) error {
-	p := s.change(r)
-	p.State, p.endedAt, p.errorType, p.reason, p.body, p.bytes, p.written = commit.StateDropped, at, "", "", nil, 0, true
-	if crc != nil {
-		p.crc = *crc
-	}
-	return nil
-}
-
-func (s *store) EndClaimed(report.Settlement, commit.Claim, int64) (bool, error) { return false, nil }
-
-func (s *store) Wait(r *commit.Row, since int64) error {
-	s.change(r).WaitedAt = since
-	return nil
-}
-
-func (s *store) Mark(r *commit.Row) error {
-	s.change(r).State = commit.StateResend
-	return nil
-}
-
-func (s *store) Reissue(r *commit.Row, v, origin report.Version, crc uint32) error {
-	p := s.change(r)
-	p.Version, p.crc, p.Origin = v, crc, origin
-	if p.State == commit.StateDone {
-		p.State = commit.StateResend
-	}
-	return nil
-}
+func (s *store) EndClaimed(report.Key, commit.Claim, int64) (bool, error) { return false, nil }
 
 func (s *store) MarkAll(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error) {
 	if err := s.forget(); err != nil {
@@ -410,8 +359,8 @@ func (s *store) queueRows(b *pgx.Batch) *pgx.Batch {
 		default:
 			rest = append(rest, p)
 		}
-		s.grown[p.Kind] += p.bytes - p.had
-		p.fresh, p.changed, p.written, p.had = false, false, false, p.bytes
+		s.grown[p.Kind] += p.Bytes - p.had
+		p.fresh, p.changed, p.written, p.had = false, false, false, p.Bytes
 	}
 	for _, list := range [][]*row{fresh, written, rest} {
 		slices.SortFunc(list, func(a, b *row) int { return commit.CompareKeys(a.Key, b.Key) })
@@ -439,16 +388,16 @@ var rowColumns = columns[row]{
 	{"code", "bytea", values(func(p *row) []byte { return []byte(p.Code) })},
 	{"accepted_at", "bigint", values(func(p *row) int64 { return p.AcceptedAt })},
 	{"waiting_since", "bigint", values(func(p *row) int64 { return p.WaitedAt })},
-	{"ended_at", "bigint", values(func(p *row) int64 { return p.endedAt })},
+	{"ended_at", "bigint", values(func(p *row) int64 { return p.EndedAt })},
 	{"free_at", "bigint", values(func(p *row) int64 { return p.freeAt })},
 	{"holder", "bigint", values(func(p *row) int64 { return p.holder })},
 	{"claimed", "bigint", values(func(p *row) int64 { return p.claimed })},
-	{"crc", "bigint", values(func(p *row) int64 { return int64(p.crc) })},
+	{"crc", "bigint", values(func(p *row) int64 { return int64(p.CRC) })},
 	{"kept", "bigint", values(func(p *row) int64 { return int64(p.Kept) })},
 	{"alone", "boolean", values(func(p *row) bool { return p.CodeOnly })},
-	{"trace", "bytea", values(func(p *row) []byte { return []byte(p.trace) })},
-	{"error_type", "bytea", values(func(p *row) []byte { return []byte(p.errorType) })},
-	{"reason", "bytea", values(func(p *row) []byte { return []byte(p.reason) })},
+	{"trace", "bytea", values(func(p *row) []byte { return []byte(p.Trace) })},
+	{"error_type", "bytea", values(func(p *row) []byte { return []byte(p.ErrorType) })},
+	{"reason", "bytea", values(func(p *row) []byte { return []byte(p.Reason) })},
 	{"body", "bytea", values(func(p *row) []byte { return orNil(p.body) })},
 }
 

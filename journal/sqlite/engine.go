@@ -44,9 +44,8 @@ type engine struct {
 
 // statements are prepared on the connections named beside them.
 type statements struct {
-	find, findMany, insert, replace, move, end, endClaimed, setAside          *sql.Stmt // write
+	find, findMany, insert, replace, update, drop, endClaimed                 *sql.Stmt // write
 	byCode, resend, lastDoc, resendDeleted, version, totals, probe, usedPages *sql.Stmt // write
-	mark, renew, drop                                                         *sql.Stmt // write
 	refuse, oldestRefusals, dropRefusals                                      *sql.Stmt // write
 	refusal, refusalsOf, dropRefusal, forgetPlaces                            *sql.Stmt // write
 	receipt, keepReceipt, dropReceipts, keepNote                              *sql.Stmt // write
@@ -54,7 +53,7 @@ type statements struct {
 	oldDeleted, dropDeleted, vacuum                                           *sql.Stmt // write
 	claimBegin, claimEnd, claimWaiting, claimDocument                         *sql.Stmt // claim
 	claimDocuments                                                            *sql.Stmt // claim
-	manyCodes, insertMany, replaceContent, rename                             *sql.Stmt // write
+	manyCodes, insertMany, replaceContent                                     *sql.Stmt // write
 	begin, commit, rollback, walLength, copyWAL                               *sql.Stmt // write
 	keepFirst, keepEmpty, keepOther, keepUnlessSame, keepSame                 *sql.Stmt // write
 	noteReached                                                               *sql.Stmt // write
@@ -62,9 +61,8 @@ type statements struct {
 	stats                                                                     *sql.Stmt // readers
 }
 
-// endedAt sets when a document was settled. One that was sent once more keeps the time at
-// which the index first had it.
-const endedAt = `ended_at = iif(state = {resend} AND op = 'index', ended_at, ?)`
+// rowState sets what rules change of a row without a delivery, as updateArgs has it.
+const rowState = `version = ?, origin = ?, state = ?, waiting_since = ?, ended_at = ?, crc = ?, kept = ?, alone = ?, trace = ?, error_type = ?, reason = ?`
 
 // newContent sets what a delivery brings, but for what is in an index of few documents.
 const newContent = `version = ?, origin = ?, state = {pending}, accepted_at = ?, waiting_since = ?, ended_at = ?,
@@ -151,25 +149,18 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.find, findQuery},
 		{e.write, &e.st.findMany, manyQuery(rowColumns)},
 		{e.write, &e.st.byCode, byCodeQuery},
-		{e.write, &e.st.rename, `UPDATE documents SET kept = ?, alone = ? WHERE doc = ?`},
 		{e.write, &e.st.manyCodes, manyCodesQuery()},
 		{e.write, &e.st.insert, insertQuery(1)},
 		{e.write, &e.st.insertMany, insertQuery(many)},
 		{e.write, &e.st.replace, `UPDATE documents SET ` + newContent + `, op = ?, code = ? WHERE doc = ?`},
 		{e.write, &e.st.replaceContent, `UPDATE documents SET ` + newContent + ` WHERE doc = ?`},
-		{e.write, &e.st.end, `UPDATE documents SET ` + endedAt + `, state = ?, trace = '' WHERE doc = ?`},
-		{e.write, &e.st.endClaimed, `UPDATE documents SET ` + endedAt + `, state = {done}, trace = '' WHERE doc = ? AND version = ? AND state = ?`},
-		{e.write, &e.st.setAside, `UPDATE documents SET state = {dead}, waiting_since = iif(state = {resend} AND op = 'index', -ended_at, waiting_since),
-			ended_at = ?, error_type = ?, reason = ?, trace = '' WHERE doc = ?`},
-		{e.write, &e.st.move, `UPDATE documents SET waiting_since = ? WHERE doc = ?`},
+		{e.write, &e.st.update, `UPDATE documents SET ` + rowState + ` WHERE doc = ?`},
+		{e.write, &e.st.drop, `UPDATE documents SET ` + rowState + `, body = NULL WHERE doc = ?`},
+		{e.write, &e.st.endClaimed, `UPDATE documents SET ended_at = coalesce(nullif(?, 0), ended_at), state = {done}, trace = '' WHERE doc = ? AND version = ? AND state = ?`},
 		{e.write, &e.st.resend, `UPDATE documents SET state = {resend} WHERE doc > ?2 AND doc <= ?3 AND +kind = ?1 AND state = {done}`},
 		{e.write, &e.st.lastDoc, `SELECT coalesce(max(doc), 0) FROM documents`},
 		{e.write, &e.st.resendDeleted, `UPDATE documents SET state = {resend}
 			WHERE kind = ?1 AND accepted_at >= ?2 AND op = 'delete' AND state = {done}`},
-		{e.write, &e.st.mark, `UPDATE documents SET state = {resend} WHERE doc = ?`},
-		{e.write, &e.st.renew, `UPDATE documents SET state = iif(state = {done}, {resend}, state), version = ?, origin = ?, crc = ? WHERE doc = ?`},
-		{e.write, &e.st.drop, `UPDATE documents SET state = {dropped}, ended_at = ?, crc = coalesce(?, crc),
-			error_type = '', reason = '', body = NULL WHERE doc = ?`},
 		{e.write, &e.st.version, `UPDATE meta SET value = ?1 WHERE name = 'last_version'`},
 		{e.write, &e.st.probe, `UPDATE meta SET value = value + 1 WHERE name = 'probes'`},
 		{e.write, &e.st.usedPages, usedPagesQuery},

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	rowColumns = `doc, version, origin, op, state, code, accepted_at, waiting_since, kept, alone, length(body)`
+	rowColumns = `doc, version, origin, op, state, code, accepted_at, waiting_since, ended_at, crc, kept, alone, trace, error_type, reason, length(body)`
 
 	findQuery   = `SELECT ` + rowColumns + ` FROM documents WHERE kind = ? AND id = ?`
 	byCodeQuery = `SELECT id FROM documents INDEXED BY documents_code
@@ -41,8 +41,11 @@ func (s *store) Find(k report.Key) (*commit.Row, error) {
 // scanRow reads rowColumns, and what comes before them.
 func scanRow(scan func(...any) error, before ...any) (*commit.Row, error) {
 	var r commit.Row
+	var crc tables.Int
 	err := scan(append(before, &r.Doc, (*tables.Int)(&r.Version), (*tables.Int)(&r.Origin), (*tables.Text)(&r.Op), (*tables.Int)(&r.State), (*tables.Text)(&r.Code),
-		(*tables.Int)(&r.AcceptedAt), (*tables.Int)(&r.WaitedAt), (*tables.Int)(&r.Kept), (*tables.Flag)(&r.CodeOnly), (*tables.Int)(&r.Bytes))...)
+		(*tables.Int)(&r.AcceptedAt), (*tables.Int)(&r.WaitedAt), (*tables.Int)(&r.EndedAt), &crc, (*tables.Int)(&r.Kept), (*tables.Flag)(&r.CodeOnly),
+		(*tables.Text)(&r.Trace), (*tables.Text)(&r.ErrorType), (*tables.Text)(&r.Reason), (*tables.Int)(&r.Bytes))...)
+	r.CRC = uint32(crc)
 	return &r, err
 }
 

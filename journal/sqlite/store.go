@@ -131,44 +131,24 @@ func (s *store) change(r *commit.Row, stmt *sql.Stmt, args ...any) error {
 	return s.exec(stmt, append(args, r.Doc)...)
 }
 
-func (s *store) Rename(r *commit.Row, n commit.Naming) error {
-	return s.change(r, s.st.rename, int64(n.Kept), n.CodeOnly)
+func (s *store) Update(r *commit.Row) error { return s.change(r, s.st.update, updateArgs(r)...) }
+
+func (s *store) Drop(r *commit.Row) error { return s.change(r, s.st.drop, updateArgs(r)...) }
+
+func updateArgs(r *commit.Row) []any {
+	return []any{int64(r.Version), int64(r.Origin), r.State, r.WaitedAt, r.EndedAt, int64(r.CRC), int64(r.Kept), r.CodeOnly, r.Trace, r.ErrorType, r.Reason}
 }
 
-func (s *store) End(r *commit.Row, at int64) error {
-	return s.change(r, s.st.end, at, commit.StateDone)
-}
-
-func (s *store) SetAside(r *commit.Row, at int64, errorType, reason string) error {
-	return s.change(r, s.st.setAside, at, errorType, reason)
-}
-
-func (s *store) Drop(r *commit.Row, at int64, crc *uint32) error {
-	var sum any // NULL leaves it as it is
-	if crc != nil {
-		sum = int64(*crc)
-	}
-	return s.change(r, s.st.drop, at, sum)
-}
-
-func (s *store) EndClaimed(settlement report.Settlement, claimed commit.Claim, at int64) (bool, error) {
+func (s *store) EndClaimed(k report.Key, claimed commit.Claim, ended int64) (bool, error) {
 	if claimed.Doc == 0 {
 		return false, nil
 	}
-	delete(s.known, settlement.Key)
-	n, err := s.count(s.st.endClaimed, at, claimed.Doc, int64(settlement.Version), claimed.State)
+	delete(s.known, k)
+	n, err := s.count(s.st.endClaimed, ended, claimed.Doc, int64(claimed.Version), claimed.State)
 	return n > 0 && err == nil, err
 }
 
 func (s *store) Unclaim(commit.Settled) {} // claims are in memory
-
-func (s *store) Wait(r *commit.Row, since int64) error { return s.change(r, s.st.move, since) }
-
-func (s *store) Mark(r *commit.Row) error { return s.change(r, s.st.mark) }
-
-func (s *store) Reissue(r *commit.Row, v, origin report.Version, crc uint32) error {
-	return s.change(r, s.st.renew, int64(v), int64(origin), int64(crc))
-}
 
 // MarkAll goes in the order in which the documents are in the file: any other writes most of its
 // pages once for each piece.

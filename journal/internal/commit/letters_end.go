@@ -84,12 +84,12 @@ func (tx *Transaction) dropDead(c Content, r *Row) (bool, error) {
 	if r.State != StateDead {
 		return false, nil
 	}
-	var crc *uint32
 	if c.Intact {
 		c.Body = nil
-		crc = new(Checksum(c.Change))
+		r.CRC = Checksum(c.Change)
 	}
 	tx.ledger.update(c.Kind, func(t *Totals) { t.leave(StateDead) })
 	tx.touch(c.Key, false)
-	return true, tx.Store.Drop(r, tx.Now.UnixMicro(), crc)
+	r.drop(tx.Now.UnixMicro())
+	return true, tx.Store.Drop(r)
 }

@@ -148,7 +148,8 @@ func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version)
 			case r.isOnlyCode(c.Code) && ownID:
 				stale, err = tx.adopt(r, c, place)
 			case op == report.Delete || r.Kept != 0:
-				err = tx.Store.Rename(r, Naming{Kept: lostCode, CodeOnly: r.CodeOnly})
+				r.Kept = lostCode
+				err = tx.Store.Update(r)
 			}
 			if err != nil || stale {
 				return stale, err

@@ -31,7 +31,8 @@ func (tx *Transaction) Reissue(c Content, r *Row) (bool, error) {
 	tx.touch(c.Key, false)
 	tx.Wake = true
 	if !c.Intact {
-		return false, tx.Store.Mark(r)
+		r.State = StateResend
+		return false, tx.Store.Update(r)
 	}
 	return true, tx.renumber(c, r, 0)
 }
@@ -41,7 +42,8 @@ func (tx *Transaction) renumber(c Content, r *Row, after report.Version) (err er
 	if c.Version, err = tx.Store.NextVersion(after); err != nil {
 		return err
 	}
-	return tx.Store.Reissue(r, c.Version, r.originOf(), Checksum(c.Change))
+	r.renumber(c.Version, Checksum(c.Change))
+	return tx.Store.Update(r)
 }
 
 // RaiseVersions implements Journal.

@@ -24,16 +24,14 @@ type Store interface {
 
 	// Put writes a pending change with its trace, in place of the row of its document, if any.
 	Put(c report.Change, n Naming, origin report.Version, waitingSince int64, old *Row) error
-	// Rename changes the naming of a city.
-	Rename(r *Row, n Naming) error
-	// End settles the newest change of a document, SetAside makes it a dead letter, and Drop
-	// drops that. If crc is nil, the checksum stays as it is.
-	End(r *Row, at int64) error
-	SetAside(r *Row, at int64, errorType, reason string) error
-	Drop(r *Row, at int64, crc *uint32) error
-	// EndClaimed is End without a lookup, for a document that has not changed since it was
-	// claimed. If it has, or that is unknown, EndClaimed does nothing and returns false.
-	EndClaimed(s report.Settlement, claimed Claim, at int64) (bool, error)
+	// Update writes a row that Find has returned and that was changed since. The body stays as it is;
+	// Drop is Update without it.
+	Update(r *Row) error
+	Drop(r *Row) error
+	// EndClaimed ends a document as Row.end does, without a lookup, if it has not changed since it was
+	// claimed. If it has, or that is unknown, EndClaimed does nothing and returns false. 0 leaves the
+	// time when it ended as it is.
+	EndClaimed(k report.Key, claimed Claim, ended int64) (bool, error)
 	// Unclaim ends the claim of a settled change, and defers the document if the settlement
 	// says so, in a store that keeps claims.
 	Unclaim(n Settled)
@@ -47,14 +45,9 @@ type Store interface {
 	// and returns how many.
 	DropPast(before, most, over int64, limit int) (n int, err error)
 
-	// Wait sets the time since which a document is pending.
-	Wait(r *Row, since int64) error
-	// Mark and Reissue mark a settled document to be sent again, as it is or under a new version;
-	// Reissue leaves out a document that already waits. MarkAll and MarkDeleted mark the
-	// documents of a kind, or its tombstones, and return how many. MarkAll looks at limit of
-	// them, after a cursor, and returns where to go on, which is the zero cursor at the end.
-	Mark(r *Row) error
-	Reissue(r *Row, v, origin report.Version, crc uint32) error
+	// MarkAll and MarkDeleted mark the settled documents of a kind, or its tombstones, to be sent again,
+	// and return how many. MarkAll looks at limit of them, after a cursor, and returns where to go on,
+	// which is the zero cursor at the end.
 	MarkAll(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error)
 	MarkDeleted(kind report.Kind, since int64) (int64, error)
 
@@ -107,21 +100,6 @@ type Store interface {
 type Cursor struct {
 	AcceptedAt int64
 	ID         report.ID
-}
-
-// Row is the row of a document without its body.
-type Row struct {
-	report.Key
-	Doc     int64 // its number in an SQLite journal
-	Version report.Version
-	Origin  report.Version // that its content was delivered under; 0 is Version, negative as in retryOrigin
-	Op      report.Op
-	State   int64
-	Code    string
-	Naming
-	AcceptedAt, WaitedAt int64 // microseconds; WaitedAt is the time since which it is pending, or as in OldEnded
-	Bytes                int64 // of its body; only with KeepPast
-	ClaimedElsewhere     bool  // another process has claimed it
 }
 
 // CompareKeys compares keys in the order in which rows are locked.
