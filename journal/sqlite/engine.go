@@ -64,9 +64,8 @@ type statements struct {
 // rowState sets what rules change of a row without a delivery, as updateArgs has it.
 const rowState = `version = ?, origin = ?, state = ?, waiting_since = ?, ended_at = ?, crc = ?, kept = ?, alone = ?, trace = ?, error_type = ?, reason = ?`
 
-// newContent sets what a delivery brings, but for what is in an index of few documents.
-const newContent = `version = ?, origin = ?, state = {pending}, accepted_at = ?, waiting_since = ?, ended_at = ?,
-	crc = ?, kept = ?, alone = ?, trace = ?, error_type = '', reason = '', body = ?`
+// newContent sets what every delivery of a document brings.
+const newContent = `version = ?, state = {pending}, accepted_at = ?, waiting_since = ?, ended_at = ?, crc = ?, error_type = '', reason = '', body = ?`
 
 // preparer is a connection, or all that are for reading.
 type preparer interface {
@@ -150,10 +149,10 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.findMany, manyQuery(rowColumns)},
 		{e.write, &e.st.byCode, byCodeQuery},
 		{e.write, &e.st.manyCodes, manyCodesQuery()},
-		{e.write, &e.st.insert, insertQuery(1)},
-		{e.write, &e.st.insertMany, insertQuery(many)},
-		{e.write, &e.st.replace, `UPDATE documents SET ` + newContent + `, op = ?, code = ? WHERE doc = ?`},
-		{e.write, &e.st.replaceContent, `UPDATE documents SET ` + newContent + ` WHERE doc = ?`},
+		{e.write, &e.st.insert, insertQuery(1, "?, ?, ?, ?")},
+		{e.write, &e.st.insertMany, insertQuery(many, "0, 0, 0, ''")},
+		{e.write, &e.st.replace, `UPDATE documents SET ` + newContent + `, op = ?, code = ?, origin = ?, kept = ?, alone = ?, trace = ? WHERE doc = ?`},
+		{e.write, &e.st.replaceContent, `UPDATE documents SET ` + newContent + `, origin = 0, kept = 0, alone = 0, trace = '' WHERE doc = ?`},
 		{e.write, &e.st.update, `UPDATE documents SET ` + rowState + ` WHERE doc = ?`},
 		{e.write, &e.st.drop, `UPDATE documents SET ` + rowState + `, body = NULL WHERE doc = ?`},
 		{e.write, &e.st.endClaimed, `UPDATE documents SET ended_at = coalesce(nullif(?, 0), ended_at), state = {done}, trace = '' WHERE doc = ? AND version = ? AND state = ?`},

@@ -35,12 +35,12 @@ func manyCodesQuery() string {
 		WHERE EXISTS (SELECT 1 FROM documents INDEXED BY documents_code WHERE kind = ? AND code = wanted.column2 AND code <> '')`
 }
 
-// insertQuery returns the statement that inserts n documents, with the arguments of
-// newDocument.args. It still needs commit.SQL.
-func insertQuery(n int) string {
+// insertQuery returns the statement that inserts n documents, with the arguments of newDocument. special
+// are the values of the last columns. It still needs commit.SQL.
+func insertQuery(n int, special string) string {
 	return `INSERT INTO documents
-		(kind, id, version, origin, op, state, code, accepted_at, waiting_since, ended_at, crc, kept, alone, trace, error_type, reason, body)
-		VALUES ` + strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, ?, {pending}, ?, ?, ?, ?, ?, ?, ?, ?, '', '', ?), `, n), ", ")
+		(kind, id, version, op, state, code, accepted_at, waiting_since, ended_at, crc, body, origin, kept, alone, trace, error_type, reason)
+		VALUES ` + strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, {pending}, ?, ?, ?, ?, ?, ?, `+special+`, '', ''), `, n), ", ")
 }
 
 // manyTexts returns texts as the parameters of wantedTexts, and a kind.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -71,32 +72,33 @@ func (s *store) Put(c report.Change, n commit.Naming, origin report.Version, wai
 	}
 	version, op, at, crc := int64(c.Version), string(c.Op), c.AcceptedAt.UnixMicro(), int64(commit.Checksum(c))
 	delete(s.free, c.Code)
+	// Each parameter takes time, and most documents have nothing special.
+	plain, special := origin == 0 && n == (commit.Naming{}) && c.Trace == "", []any{int64(origin), int64(n.Kept), n.CodeOnly, c.Trace}
 	if old == nil {
 		delete(s.known, c.Key)
-		s.fresh = append(s.fresh, newDocument{key: c.Key, code: c.Code, args: [insertArgs]any{
-			string(c.Kind), string(c.ID), version, int64(origin), op, c.Code, at, waiting, at, crc, int64(n.Kept), n.CodeOnly, c.Trace, body,
-		}})
+		s.fresh = append(s.fresh, newDocument{c.Key, c.Code, plain, append([]any{string(c.Kind), string(c.ID), version, op, c.Code, at, waiting, at, crc, body}, special...)})
 		if s.freshBytes += len(c.Body); len(s.fresh) == many || s.freshBytes > maxFreshBytes {
 			return s.insertFresh()
 		}
 		return nil
 	}
-	args := []any{version, int64(origin), at, waiting, at, crc, int64(n.Kept), n.CodeOnly, c.Trace, body}
-	if old.Op == c.Op && old.Code == c.Code { // the indices that have them stay as they are
+	args := []any{version, at, waiting, at, crc, body}
+	if plain && old.Op == c.Op && old.Code == c.Code { // the indices that have them stay as they are
 		return s.change(old, s.st.replaceContent, args...)
 	}
-	return s.change(old, s.st.replace, append(args, op, c.Code)...)
+	return s.change(old, s.st.replace, append(append(args, op, c.Code), special...)...)
 }
 
 // newDocument is a document that is to be inserted.
 type newDocument struct {
-	key  report.Key
-	code string
-	args [insertArgs]any
+	key   report.Key
+	code  string
+	plain bool
+	args  []any // of the statement insert
 }
 
 const (
-	insertArgs = 14 // of insertQuery for each document
+	plainArgs = 10 // of a document that has nothing special
 	// maxFreshBytes bounds the bodies in a statement, which SQLite copies for it.
 	maxFreshBytes = 1 << 20
 )
@@ -106,20 +108,16 @@ const (
 func (s *store) insertFresh() error {
 	list := s.fresh
 	s.fresh, s.freshBytes = s.fresh[:0], 0
-	if len(list) == many {
-		args := make([]any, 0, many*insertArgs)
+	if len(list) == many && !slices.ContainsFunc(list, func(d newDocument) bool { return !d.plain }) {
+		args := make([]any, 0, many*plainArgs)
 		for _, d := range list {
-			args = append(args, d.args[:]...)
+			args = append(args, d.args[:plainArgs]...)
 		}
-		if _, err := s.st.insertMany.ExecContext(s.ctx, args...); err != nil {
-			return err
-		}
+		return s.exec(s.st.insertMany, args...)
 	}
 	for _, d := range list {
-		if len(list) < many {
-			if _, err := s.st.insert.ExecContext(s.ctx, d.args[:]...); err != nil {
-				return fmt.Errorf("write %s %q: %w", d.key.Kind, d.key.ID, err)
-			}
+		if err := s.exec(s.st.insert, d.args...); err != nil {
+			return fmt.Errorf("write %s %q: %w", d.key.Kind, d.key.ID, err)
 		}
 	}
 	return nil
