@@ -11,6 +11,8 @@ import (
 	"riskdex/report"
 )
 
+const recordQuery = `SELECT ` + tables.ContentColumns + ` FROM documents WHERE doc = ?1`
+
 // check reads every page and every record of the copy.
 func (b *backup) check(ctx context.Context) error {
 	db, err := sql.Open("sqlite", dsn(b.partial)+"&mode=ro&immutable=1")
@@ -30,7 +32,7 @@ func (b *backup) check(ctx context.Context) error {
 	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM documents`).Scan(&total); err != nil {
 		return restoreHint(err)
 	}
-	one, err := db.PrepareContext(ctx, `SELECT `+tables.ContentColumns+` FROM documents WHERE doc = ?1`)
+	one, err := db.PrepareContext(ctx, recordQuery)
 	if err != nil {
 		return err
 	}
