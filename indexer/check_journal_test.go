@@ -48,7 +48,7 @@ func (s *checking) ResendDeleted(context.Context, report.Kind, time.Time) (int, 
 	return 0, s.resendDeleted()
 }
 func (s *checking) Resend(context.Context, report.Kind, report.ResendCursor) (int, report.ResendCursor, error) {
-	return 1, report.ResendCursor{}, s.resend()
+	return 1, "", s.resend()
 }
 func (s *checking) Stats(context.Context) (report.Stats, error) {
 	return report.Stats{Notes: s.notes, Kinds: map[report.Kind]report.KindStats{report.Cities: {Resending: s.resending}}}, nil

@@ -70,7 +70,7 @@ func TestMarkingDelaysNothing(t *testing.T) {
 		t.Fatalf("%+v goes before a live change", live)
 	}
 	first := nextTask(t, l, now, cfg)
-	if first.step != stepMark || first.after != (report.ResendCursor{}) {
+	if first.step != stepMark || first.after != "" {
 		t.Fatalf("%+v beside a live change, want that documents are marked from the first on", first)
 	}
 	l.end(live, outcome{sent: true, shown: true}, now, cfg)
@@ -87,7 +87,7 @@ func TestMarkingDelaysNothing(t *testing.T) {
 		t.Errorf("%+v beside the marking, want the next live change", second)
 	}
 	l.end(second, outcome{}, now, cfg)
-	next := report.ResendCursor{Doc: 5_000, ID: "m"}
+	next := report.ResendCursor("5000")
 	l.end(first, outcome{newIndexOnly: true, step: stepOutcome{marked: 3, next: next}}, now, cfg)
 	if l.newIndexOnly != 0 || l.rebuild.marked || l.rebuild.status.Unmarked != 4 {
 		t.Errorf("%d tasks for the new index only, marked %v, %d unmarked; want none, and four of seven left", l.newIndexOnly, l.rebuild.marked, l.rebuild.status.Unmarked)
@@ -137,7 +137,7 @@ func TestMarkingTakesTurns(t *testing.T) {
 		l.begin(next)
 		l.wake() // something is delivered meanwhile
 		l.claimed(next, claimed{asked: want == stepNone, n: 1, newIndexOnly: want == stepMark})
-		l.end(next, outcome{newIndexOnly: want == stepMark, step: stepOutcome{next: report.ResendCursor{Doc: 5}}}, now, cfg)
+		l.end(next, outcome{newIndexOnly: want == stepMark, step: stepOutcome{next: "5"}}, now, cfg)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestRebuildStoppedWhileItMarks(t *testing.T) {
 	if err := l.stopRebuild(now); err != nil {
 		t.Fatal(err)
 	}
-	l.end(mark, outcome{newIndexOnly: true, step: stepOutcome{marked: 3, next: report.ResendCursor{Doc: 3}}}, now, cfg)
+	l.end(mark, outcome{newIndexOnly: true, step: stepOutcome{marked: 3, next: "3"}}, now, cfg)
 	remove := nextTask(t, l, now, cfg)
 	if remove.step != stepRemove || remove.to != "v2" {
 		t.Fatalf("%+v, want the removal of the new index", remove)

@@ -115,7 +115,7 @@ func (r *rebuild) noteWaiting(failed *judgement, now time.Time) {
 }
 
 func (r *rebuild) haveMarked(out stepOutcome) {
-	r.after, r.marked = out.next, out.next == (report.ResendCursor{})
+	r.after, r.marked = out.next, out.next == ""
 	r.status.Unmarked = max(0, r.status.Unmarked-out.marked)
 	if r.marked {
 		r.status.Unmarked = 0

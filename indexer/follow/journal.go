@@ -278,7 +278,7 @@ func (j *Journal) Resend(_ context.Context, kind report.Kind, _ report.ResendCur
 		w.anew = nil
 	}
 	w.again(report.Cursor{Kinds: []report.Kind{kind}})
-	return told, report.ResendCursor{}, nil
+	return told, "", nil
 }
 
 // ResendDeleted implements indexer.Journal: it goes back in the feed to the first change that

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
@@ -128,7 +129,7 @@ func (j *Journal) lockCandidates(ctx context.Context, conn *pgx.Conn, me int64, 
 		QueryRow(func(r pgx.Row) error { return r.Scan(&seen.alive, &seen.holder, &seen.generation, &seen.server) })
 	seen.free = map[int][]candidate{}
 	for _, state := range []int{commit.StatePending, commit.StateResend} {
-		b.Queue(fmt.Sprintf(`SELECT id, bytes FROM documents
+		b.Queue(fmt.Sprintf(`SELECT id, coalesce(length(body), 0) FROM documents
 			WHERE kind = $1 AND state = %d AND version > `+commit.HeldUntil+` AND (holder <= 0 OR claimed = 0) AND `+dueAt+` <= `+serverTime("$3")+`
 			ORDER BY waiting_since, version, id LIMIT $2 FOR UPDATE SKIP LOCKED`, state), string(kind), limit, at).
 			Query(func(rows pgx.Rows) (err error) {
@@ -202,11 +203,11 @@ func takeClaims(ctx context.Context, conn *pgx.Conn, me int64, kind report.Kind,
 	all, intact := make([]report.Change, len(ids)), make([]bool, len(ids))
 	b := &pgx.Batch{}
 	b.Queue(`UPDATE documents SET holder = $1, claimed = version, free_at = 0 WHERE kind = $2 AND id = ANY($3)
-		RETURNING `+contentColumns+`, state, trace`, me, string(kind), ids).Query(func(rows pgx.Rows) error {
+		RETURNING `+tables.ContentColumns+`, state, trace`, me, string(kind), ids).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
-			var state int16
-			var trace []byte
-			c, ok, err := scanContent(rows, &state, &trace)
+			var state tables.Int
+			var trace tables.Text
+			c, ok, err := tables.ScanContent(rows.Scan, &state, &trace)
 			if err != nil {
 				return err
 			}
@@ -228,19 +229,4 @@ func takeClaims(ctx context.Context, conn *pgx.Conn, me int64, kind report.Kind,
 		}
 	}
 	return changes, damaged, nil
-}
-
-// contentColumns are what a change is read from.
-const contentColumns = `kind, id, version, op, code, accepted_at, crc, body`
-
-// scanContent reads contentColumns, and what follows them, and reports whether the
-// checksum fits.
-func scanContent(r pgx.Row, more ...any) (c report.Change, intact bool, err error) {
-	var kind, op string
-	var id, code []byte
-	var accepted, crc int64
-	err = r.Scan(append([]any{&kind, &id, &c.Version, &op, &code, &accepted, &crc, &c.Body}, more...)...)
-	c.Key, c.Op, c.Code = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, report.Op(op), string(code)
-	c.AcceptedAt = time.UnixMicro(accepted).UTC()
-	return c, commit.Checksum(c) == uint32(crc), err
 }

@@ -13,27 +13,25 @@ import (
 )
 
 // Feed implements Journal.
-func (j *Journal) Feed(ctx context.Context, after report.Cursor, limit, maxBytes int) (page report.FeedPage, err error) {
-	err = j.read("read the feed of changes of the journal", func() error {
-		feed, err := j.feedID(ctx)
-		if err != nil {
-			return err
-		}
-		// If nothing is committed after the cursor, no horizon is needed.
-		if page, err = j.readFeed(ctx, feed, after, noHorizon, limit, maxBytes); err != nil || len(page.Changes) == 0 && !after.Begins() {
-			return err
-		}
-		horizon, err := j.horizon(ctx)
-		if err != nil {
-			return err
-		}
-		page, err = j.readFeed(ctx, feed, after, horizon, limit, maxBytes)
-		return err
-	})
-	if err != nil {
-		return report.FeedPage{}, err
+func (j *Journal) Feed(ctx context.Context, after report.Cursor, limit, maxBytes int) (report.FeedPage, error) {
+	const what = "read the feed of changes of the journal: %w"
+	if err := j.closed(); err != nil {
+		return report.FeedPage{}, fmt.Errorf(what, err)
 	}
-	return page, nil
+	feed, err := j.feedID(ctx)
+	if err != nil {
+		return report.FeedPage{}, fmt.Errorf(what, err)
+	}
+	// If nothing is committed after the cursor, no horizon is needed.
+	page, err := j.ReadFeed(ctx, feed, after, noHorizon, limit, maxBytes)
+	if err != nil || len(page.Changes) == 0 && !after.Begins() {
+		return page, err
+	}
+	horizon, err := j.horizon(ctx)
+	if err != nil {
+		return report.FeedPage{}, fmt.Errorf(what, err)
+	}
+	return j.ReadFeed(ctx, feed, after, horizon, limit, maxBytes)
 }
 
 // Committed implements Journal.
@@ -111,81 +109,3 @@ func neverTells(err error) bool {
 
 // noHorizon is above all versions.
 const noHorizon = report.Version(1<<63 - 1)
-
-// readFeed reads a page of the feed, up to a horizon.
-func (j *Journal) readFeed(ctx context.Context, feed string, after report.Cursor, horizon report.Version, limit, maxBytes int) (page report.FeedPage, err error) {
-	kinds := make([]string, len(after.Kinds))
-	for i, k := range after.Kinds {
-		kinds[i] = string(k)
-	}
-	err = j.inSnapshot(ctx, func(tx pgx.Tx) error {
-		s := report.FeedState{Feed: feed}
-		err := tx.QueryRow(ctx, `SELECT last_value, (SELECT coalesce(max(dropped_version), 0) FROM totals WHERE kind = ANY($1)), `+
-			commit.HeldUntil+` FROM versions`, kinds).Scan(&s.Last, &s.Dropped, &s.Held)
-		if err == nil {
-			err = after.Check(s)
-		}
-		if err != nil {
-			return err
-		}
-		heads, err := readHeads(ctx, tx, kinds, after.Version, horizon, limit+1)
-		if err != nil {
-			return err
-		}
-		heads, page.More, err = commit.Page(ctx, heads, limit, maxBytes)
-		if err != nil {
-			return err
-		}
-		if page.Changes, err = readHeaded(ctx, tx, after.Kinds, heads); err != nil {
-			return err
-		}
-		page.Next = after.After(page.Changes, feed, horizon)
-		return nil
-	})
-	return page, err
-}
-
-func readHeads(ctx context.Context, tx pgx.Tx, kinds []string, after, horizon report.Version, limit int) ([]commit.Head, error) {
-	rows, err := tx.Query(ctx, `SELECT h.* FROM unnest($1::text[]) AS k (kind) CROSS JOIN LATERAL (
-			SELECT d.kind, d.id, d.version, d.bytes FROM documents d
-			WHERE d.kind = k.kind AND d.version > $2 AND d.version <= $3 ORDER BY d.version LIMIT $4
-		) AS h ORDER BY h.version LIMIT $4`, kinds, int64(after), int64(horizon), limit)
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(r pgx.CollectableRow) (h commit.Head, err error) {
-		var kind string
-		var id []byte
-		err = r.Scan(&kind, &id, &h.Version, &h.Bytes)
-		h.Key = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}
-		return h, err
-	})
-}
-
-// readHeaded reads the records of heads.
-func readHeaded(ctx context.Context, tx pgx.Tx, kinds []report.Kind, heads []commit.Head) ([]report.Record, error) {
-	if len(heads) == 0 {
-		return nil, nil
-	}
-	found := make(map[report.Key]report.Record, len(heads))
-	for _, kind := range kinds {
-		var ids [][]byte
-		for _, h := range heads {
-			if h.Kind == kind {
-				ids = append(ids, []byte(h.ID))
-			}
-		}
-		records, err := recordsOf(ctx, tx, kind, ids)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range records {
-			found[r.Key] = r
-		}
-	}
-	list := make([]report.Record, len(heads))
-	for i, h := range heads {
-		list[i] = found[h.Key]
-	}
-	return list, nil
-}

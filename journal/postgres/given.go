@@ -86,24 +86,6 @@ func (j *Journal) Append(ctx context.Context, d report.Delivery) ([]report.Stamp
 	return stamps, err
 }
 
-// Newest implements Journal.
-func (j *Journal) Newest(ctx context.Context, kind report.Kind, limit int) (list []report.Stamp, err error) {
-	err = j.read(fmt.Sprintf("find the newest %s in the journal", kind), func() error {
-		rows, err := j.pool.Query(ctx, commit.NewestQuery, string(kind), limit)
-		if err != nil {
-			return err
-		}
-		list, err = pgx.CollectRows(rows, func(r pgx.CollectableRow) (s report.Stamp, err error) {
-			var id []byte
-			err = r.Scan(&id, &s.Version)
-			s.Key = report.Key{Kind: kind, ID: report.ID(id)}
-			return s, err
-		})
-		return err
-	})
-	return list, err
-}
-
 // lost returns the versions of stamps that the journal gave out and does not know.
 func (j *Journal) lost(ctx context.Context, stamps []report.Stamp) (versions []report.Version, err error) {
 	conn, err := j.pool.Acquire(ctx)

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"fmt"
 
@@ -33,16 +32,16 @@ func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) (in
 	r := pastRow{HistoryRow: commit.HistoryRow{Key: c.Key, Version: c.Version, Op: c.Op, At: c.AcceptedAt.UnixMicro(), Bytes: int64(len(c.Body)), Source: by}}
 	if p := s.of[old]; p != nil {
 		r.Old = commit.Replaced{
-			Version: p.Version, Op: p.Op, Code: p.Code, At: p.AcceptedAt, Ended: p.endedAt,
-			State: p.State, CRC: int64(p.crc), Bytes: p.bytes,
+			Version: p.Version, Op: p.Op, Code: p.Code, At: p.AcceptedAt, Ended: p.EndedAt,
+			State: p.State, CRC: int64(p.CRC), Bytes: p.Bytes,
 		}
 		if p.WaitedAt < 0 {
 			r.Old.Ended = p.WaitedAt
 		}
 		r.inTable = !p.fresh && !p.written
-		alike := p.bytes == int64(len(c.Body))
+		alike := p.Bytes == int64(len(c.Body))
 		switch {
-		case p.bytes == 0:
+		case p.Bytes == 0:
 		case !r.inTable && alike && bytes.Equal(p.body, c.Body):
 			r.Old.Form = commit.FormSame
 		case !r.inTable:
@@ -55,7 +54,7 @@ func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) (in
 			}
 		}
 	}
-	s.past = append(s.past, r)
+	s.past = append(s.past, &r)
 	size := int64(commit.HistoryRowBytes)
 	if r.Old.Form == commit.FormRaw {
 		size += r.Old.Bytes
@@ -79,50 +78,51 @@ func (s *store) NoteReached(k report.Key, v report.Version, at int64) error {
 // changes with as many bytes as what they replace: it leaves out a body that is equal, and so
 // has to count the rows itself. The limit makes the planner look up each document, since it
 // cannot know how few there are.
-const (
-	keepPastRows = `INSERT INTO history SELECT ` + pastNames + `, n.old_form, CASE WHEN n.in_table THEN d.body ELSE n.body END, n.request` + pastRows
+var (
+	keepPastRows = keepRows("n.old_form", "CASE WHEN n.in_table THEN d.body ELSE n.body END")
 
-	keepAlikeRows = `WITH kept AS (INSERT INTO history SELECT ` + pastNames + `,
-			CASE WHEN n.sum = sha256(d.body) THEN 1 ELSE n.old_form END, CASE WHEN n.sum <> sha256(d.body) THEN d.body END, n.request` + pastRows + `
-		RETURNING kind, coalesce(length(old_body), 0) AS bytes
-	) INSERT INTO totals AS t SELECT $23, kind, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, count(*), sum(bytes) + count(*) * $24, 0 FROM kept GROUP BY kind
-	ON CONFLICT (slot, kind) DO UPDATE SET history = t.history + excluded.history, history_bytes = t.history_bytes + excluded.history_bytes`
-
-	pastNames = `n.version, n.kind, n.id, n.op, n.at, n.bytes, n.sender, n.address, n.call,
-		n.old_version, n.old_op, n.old_code, n.old_at, n.old_state, n.old_ended, n.old_crc, n.old_bytes`
-	pastRows = `
-		FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::text[], $5::bigint[], $6::bigint[], $7::bytea[], $8::bytea[], $9::bytea[],
-			$10::bigint[], $11::text[], $12::bytea[], $13::bigint[], $14::smallint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::smallint[],
-			$19::bytea[], $20::boolean[], $21::bytea[], $22::bytea[])
-		AS n (version, kind, id, op, at, bytes, sender, address, call, old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form,
-			body, in_table, sum, request)
-		LEFT JOIN LATERAL (SELECT body FROM documents WHERE n.in_table AND kind = n.kind AND id = n.id LIMIT 1) d ON true`
+	keepAlikeRows = fmt.Sprintf(`WITH kept AS (%s RETURNING kind, coalesce(length(old_body), 0) AS bytes)
+		INSERT INTO totals AS t (slot, kind, history, history_bytes) SELECT $%d, kind, count(*), sum(bytes) + count(*) * %d FROM kept GROUP BY kind
+		ON CONFLICT (slot, kind) DO UPDATE SET history = t.history + excluded.history, history_bytes = t.history_bytes + excluded.history_bytes`,
+		keepRows("CASE WHEN n.sum = sha256(d.body) THEN 1 ELSE n.old_form END", "CASE WHEN n.sum <> sha256(d.body) THEN d.body END"),
+		len(pastColumns)+1, commit.HistoryRowBytes)
 )
 
-// pastColumns returns an array for each column of pastRows.
-func pastColumns(rows []pastRow) []any {
-	var version, at, size, oldVersion, oldAt, oldEnded, oldCRC, oldBytes []int64
-	var kind, op, oldOp []string
-	var id, sender, address, call, request, oldCode, body, sum [][]byte
-	var oldState, oldForm []int16
-	var inTable []bool
-	for _, r := range rows {
-		version, kind, id, op = append(version, int64(r.Version)), append(kind, string(r.Key.Kind)), append(id, []byte(r.Key.ID)), append(op, string(r.Op))
-		at, size = append(at, r.At), append(size, r.Bytes)
-		sender, address = append(sender, []byte(r.Source.Sender)), append(address, []byte(r.Source.Address))
-		call, request = append(call, []byte(r.Source.Call)), append(request, []byte(r.Source.Request))
-		o := r.Old
-		oldVersion, oldOp, oldCode = append(oldVersion, int64(o.Version)), append(oldOp, string(o.Op)), append(oldCode, []byte(o.Code))
-		oldAt, oldState, oldEnded = append(oldAt, o.At), append(oldState, int16(o.State)), append(oldEnded, o.Ended)
-		oldCRC, oldBytes, oldForm = append(oldCRC, o.CRC), append(oldBytes, o.Bytes), append(oldForm, int16(o.Form))
-		body, inTable, sum = append(body, r.body), append(inTable, r.inTable), append(sum, r.sum)
-	}
-	return []any{version, kind, id, op, at, size, sender, address, call, oldVersion, oldOp, oldCode, oldAt, oldState, oldEnded, oldCRC, oldBytes, oldForm, body, inTable, sum, request}
+// keepRows returns the statement with expressions for the form of what was replaced and its body.
+func keepRows(form, body string) string {
+	kept := pastColumns.without("old_form", "in_table", "body", "sum")
+	return `INSERT INTO history (` + kept.names() + `, old_form, old_body) SELECT ` + kept.list("n.@") + `, ` + form + `, ` + body + ` FROM ` + pastColumns.table() + `
+		LEFT JOIN LATERAL (SELECT body FROM documents WHERE n.in_table AND kind = n.kind AND id = n.id LIMIT 1) d ON true`
+}
+
+var pastColumns = columns[pastRow]{
+	{"version", "bigint", values(func(r *pastRow) int64 { return int64(r.Version) })},
+	{"kind", "text", values(func(r *pastRow) string { return string(r.Key.Kind) })},
+	{"id", "bytea", values(func(r *pastRow) []byte { return []byte(r.Key.ID) })},
+	{"op", "text", values(func(r *pastRow) string { return string(r.Op) })},
+	{"at", "bigint", values(func(r *pastRow) int64 { return r.At })},
+	{"bytes", "bigint", values(func(r *pastRow) int64 { return r.Bytes })},
+	{"sender", "bytea", values(func(r *pastRow) []byte { return []byte(r.Source.Sender) })},
+	{"address", "bytea", values(func(r *pastRow) []byte { return []byte(r.Source.Address) })},
+	{"call", "bytea", values(func(r *pastRow) []byte { return []byte(r.Source.Call) })},
+	{"request", "bytea", values(func(r *pastRow) []byte { return []byte(r.Source.Request) })},
+	{"old_version", "bigint", values(func(r *pastRow) int64 { return int64(r.Old.Version) })},
+	{"old_op", "text", values(func(r *pastRow) string { return string(r.Old.Op) })},
+	{"old_code", "bytea", values(func(r *pastRow) []byte { return []byte(r.Old.Code) })},
+	{"old_at", "bigint", values(func(r *pastRow) int64 { return r.Old.At })},
+	{"old_state", "smallint", values(func(r *pastRow) int16 { return int16(r.Old.State) })},
+	{"old_ended", "bigint", values(func(r *pastRow) int64 { return r.Old.Ended })},
+	{"old_crc", "bigint", values(func(r *pastRow) int64 { return r.Old.CRC })},
+	{"old_bytes", "bigint", values(func(r *pastRow) int64 { return r.Old.Bytes })},
+	{"old_form", "smallint", values(func(r *pastRow) int16 { return int16(r.Old.Form) })},
+	{"body", "bytea", values(func(r *pastRow) []byte { return r.body })},
+	{"in_table", "boolean", values(func(r *pastRow) bool { return r.inTable })},
+	{"sum", "bytea", values(func(r *pastRow) []byte { return r.sum })},
 }
 
 // queuePast writes what is to be added to the history.
 func (s *store) queuePast(b *pgx.Batch) {
-	var other, alike []pastRow
+	var other, alike []*pastRow
 	for _, r := range s.past {
 		if r.sum == nil {
 			other = append(other, r)
@@ -131,10 +131,10 @@ func (s *store) queuePast(b *pgx.Batch) {
 		}
 	}
 	if len(other) > 0 {
-		b.Queue(keepPastRows, pastColumns(other)...)
+		b.Queue(keepPastRows, pastColumns.arrays(other)...)
 	}
 	if len(alike) > 0 {
-		b.Queue(keepAlikeRows, append(pastColumns(alike), int16(s.me%slots), commit.HistoryRowBytes)...)
+		b.Queue(keepAlikeRows, append(pastColumns.arrays(alike), int16(s.me%slots))...)
 	}
 	if len(s.reached) > 0 {
 		var kind []string
@@ -186,79 +186,4 @@ func (s *store) DropPast(before, most, over int64, limit int) (n int, err error)
 		return nil
 	})
 	return n, err
-}
-
-// inPast calls f with the history as of one transaction.
-func (j *Journal) inPast(ctx context.Context, key report.Key, f func(commit.Past) error) error {
-	return j.read(fmt.Sprintf("read the history of %s %q in the journal", key.Kind, key.ID), func() error {
-		if err := commit.CheckKey(key); err != nil {
-			return err
-		}
-		return j.inSnapshot(ctx, func(tx pgx.Tx) error {
-			return f(past{ctx, tx})
-		})
-	})
-}
-
-// past implements commit.Past in a transaction that reads.
-type past struct {
-	ctx context.Context
-	tx  pgx.Tx
-}
-
-func (p past) Current(k report.Key) (old commit.Replaced, err error) {
-	var op string
-	var code []byte
-	var state int16
-	rows, err := p.tx.Query(p.ctx, "SELECT version, op, code, accepted_at, "+commit.OldEnded+", state, crc, bytes FROM documents WHERE kind = $1 AND id = $2", string(k.Kind), []byte(k.ID))
-	if err != nil {
-		return old, err
-	}
-	_, err = pgx.ForEachRow(rows, []any{&old.Version, &op, &code, &old.At, &old.Ended, &state, &old.CRC, &old.Bytes}, func() error {
-		old.Op, old.Code, old.State, old.Form = report.Op(op), string(code), int64(state), commit.FormRaw
-		return nil
-	})
-	return old, err
-}
-
-func (p past) CurrentBody(k report.Key) (body []byte, err error) {
-	err = p.tx.QueryRow(p.ctx, "SELECT body FROM documents WHERE kind = $1 AND id = $2", string(k.Kind), []byte(k.ID)).Scan(&body)
-	return body, err
-}
-
-func (p past) Body(v report.Version) (body []byte, err error) {
-	err = p.tx.QueryRow(p.ctx, "SELECT old_body FROM history WHERE version = $1", int64(v)).Scan(&body)
-	return body, err
-}
-
-func (p past) Before(k report.Key, v report.Version, limit int) ([]commit.HistoryRow, error) {
-	return p.rows("version < $3 ORDER BY version DESC LIMIT $4", k, v, limit)
-}
-
-func (p past) After(k report.Key, v report.Version, limit int) ([]commit.HistoryRow, error) {
-	return p.rows("version > $3 ORDER BY version LIMIT $4", k, v, limit)
-}
-
-func (p past) rows(which string, k report.Key, v report.Version, limit int) ([]commit.HistoryRow, error) {
-	rows, err := p.tx.Query(p.ctx, "SELECT "+commit.HistoryColumns+" FROM history WHERE kind = $1 AND id = $2 AND "+which, string(k.Kind), []byte(k.ID), int64(v), max(limit, 0))
-	if err != nil {
-		return nil, err
-	}
-	return pgx.CollectRows(rows, func(r pgx.CollectableRow) (commit.HistoryRow, error) { return scanPast(r) })
-}
-
-// scanPast reads commit.HistoryColumns and the columns after them.
-func scanPast(r pgx.Row, more ...any) (h commit.HistoryRow, err error) {
-	var kind, op, oldOp string
-	var id, sender, address, call, request, oldCode []byte
-	var state, form int16
-	o := &h.Old
-	err = r.Scan(append([]any{
-		&kind, &id, &h.Version, &op, &h.At, &h.Bytes, &sender, &address, &call,
-		&o.Version, &oldOp, &oldCode, &o.At, &state, &o.Ended, &o.CRC, &o.Bytes, &form, &request,
-	}, more...)...)
-	h.Key, h.Op = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, report.Op(op)
-	h.Source = report.Source{Sender: string(sender), Address: string(address), Call: string(call), Request: string(request)}
-	o.Op, o.Code, o.State, o.Form = report.Op(oldOp), string(oldCode), int64(state), int64(form)
-	return h, err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riskdex/journal"
+	"riskdex/report"
 )
 
 // Inspect looks at the journal that Open would open, and changes nothing; it
@@ -65,7 +66,7 @@ func inspectTables(ctx context.Context, tx pgx.Tx, i *journal.Inspection) error 
 		return err
 	}
 	var members int
-	err = tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM processes), NOT EXISTS (SELECT 1 FROM documents WHERE kind <> 'probe')`).Scan(&members, &i.Empty)
+	err = tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM processes), NOT EXISTS (SELECT 1 FROM documents WHERE kind <> $1)`, string(report.Probe)).Scan(&members, &i.Empty)
 	i.InUse = members > 0
 	return err
 }

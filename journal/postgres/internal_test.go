@@ -49,7 +49,7 @@ func TestClaimEndsInOneGroupWithResend(t *testing.T) {
 	j.execute([]*commit.Request{
 		{Ctx: ctx, Done: done, Run: func(tx *commit.Transaction) error { return tx.Settle(settlements, make([]commit.Claim, 2)) }},
 		{Ctx: ctx, Done: done, Run: func(tx *commit.Transaction) error {
-			_, _, err := tx.Resend(report.Advisories, report.ResendCursor{}, 10)
+			_, _, err := tx.Resend(report.Advisories, "", 10)
 			return err
 		}},
 	})
@@ -68,6 +68,6 @@ func TestClaimEndsInOneGroupWithResend(t *testing.T) {
 
 func TestResendInPieces(t *testing.T) {
 	j := openPostgresTest(t)
-	j.Requests = commit.NewRequests(j.opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Contents: j.readContents, Piece: 2})
+	j.Requests = commit.NewRequests(j.opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Contents: j.contents, Piece: 2})
 	committest.ResendInPieces(t, j)
 }

@@ -38,7 +38,7 @@ func (s *store) queueNames(b *pgx.Batch) {
 
 // whoHasCodes selects the cities that have one of the given codes and have not lost it.
 const whoHasCodes = `SELECT id, code, op FROM documents
-	WHERE kind = 'cities' AND code <> ''::bytea AND code = ANY($1) AND kept <> -1`
+	WHERE kind = $2 AND code <> '' AND code = ANY($1) AND kept <> -1`
 
 func forCodes(rows pgx.Rows, err error, f func(id report.ID, as codedAs) error) error {
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *store) lockNamesLast() error {
 	b := s.queueRows(&pgx.Batch{})
 	s.queueNames(b)
 	if len(s.asked) > 0 {
-		b.Queue(whoHasCodes+" AND xmin <> pg_current_xact_id()::xid", s.asked).Query(s.checkNames)
+		b.Queue(whoHasCodes+" AND xmin <> pg_current_xact_id()::xid", s.asked, string(report.Cities)).Query(s.checkNames)
 	}
 	return s.tx.SendBatch(s.ctx, b).Close()
 }
@@ -162,7 +162,7 @@ func (s *store) lookUpCodes(code string) error {
 		}
 	}
 	s.asked = append(s.asked, wanted...)
-	rows, err := s.tx.Query(s.ctx, whoHasCodes, wanted)
+	rows, err := s.tx.Query(s.ctx, whoHasCodes, wanted, string(report.Cities))
 	return forCodes(rows, err, func(id report.ID, as codedAs) error {
 		s.inTable[as] = append(s.inTable[as], id)
 		if before, ok := s.seen[id]; ok && before != as {

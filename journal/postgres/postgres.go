@@ -7,6 +7,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,22 +23,24 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/report"
+	"riskdex/journal/internal/tables"
 )
 
 // Journal is the journal in a PostgreSQL database, for any number of processes.
 // Open makes one.
 type Journal struct {
 	commit.Requests
-	commit.Histories
+	*tables.Reader
 	opt     journal.Options
 	queue   *commit.Queue
 	clock   clock
 	pace    pace
 	pool    *pgxpool.Pool
+	db      *sql.DB // of the pool
 	keys    lockKeys
 	lineage string
 	ended   chan struct{} // closed when run has returned
@@ -123,13 +126,15 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	j.idle = newIdleCache(opt.Now)
 	j.opt, j.queue = opt, commit.NewQueue()
 	j.queue.Concurrent = true
-	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Over: j.measure, Contents: j.readContents, Lost: j.lost})
-	j.Histories = commit.NewHistories(j.inPast)
+	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Over: j.measure, Contents: j.contents, Lost: j.lost})
+	j.Reader = j.reader()
 	j.close = sync.OnceValue(j.shutDown)
 	if j.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, err
 	}
+	j.db = stdlib.OpenDBFromPool(j.pool)
 	if err := j.enter(ctx, opt.Log); err != nil {
+		_ = j.db.Close()
 		j.pool.Close()
 		return nil, err
 	}
@@ -266,6 +271,7 @@ func (j *Journal) shutDown() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	err := j.leave(ctx)
+	_ = j.db.Close()
 	j.pool.Close()
 	if err != nil {
 		// The lease ends without it.
@@ -318,20 +324,4 @@ func (j *Journal) inLasting(ctx context.Context, how string, f func(pgx.Tx) erro
 		}
 		return f(tx)
 	})
-}
-
-// inSnapshot calls f in a transaction that only reads, and sees the journal as it is in one moment.
-func (j *Journal) inSnapshot(ctx context.Context, f func(pgx.Tx) error) error {
-	return report.WithinMemory(ctx, func() error {
-		return pgx.BeginTxFunc(ctx, j.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, f)
-	})
-}
-
-// tryMemory is report.TryMemory for the body that a query finds the length of.
-func tryMemory(ctx context.Context, tx pgx.Tx, query string, args ...any) error {
-	var bytes int64
-	if err := tx.QueryRow(ctx, query, args...).Scan(&bytes); err != nil {
-		return err
-	}
-	return report.TryMemory(ctx, bytes)
 }

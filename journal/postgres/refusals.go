@@ -9,22 +9,11 @@ import (
 	"riskdex/report"
 )
 
-// folded is an id without regard to the case of ASCII letters, as SQLite's NOCASE has it.
-func folded(id string) []byte {
-	b := []byte(id)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return b
-}
-
 func (s *store) Refuse(r report.Refusal, place report.Version, size int64) error {
 	_, err := s.tx.Exec(s.ctx, `INSERT INTO refusals
 		(version, at, bytes, kind, method, path, position, id, folded, reason, detail, cut, crc, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-		int64(place), r.At.UnixMicro(), size, string(r.Kind), []byte(r.Method), []byte(r.Path), int64(r.Position), []byte(r.ID), folded(r.ID),
+		int64(place), r.At.UnixMicro(), size, string(r.Kind), []byte(r.Method), []byte(r.Path), int64(r.Position), []byte(r.ID), []byte(commit.Fold(r.ID)),
 		[]byte(r.Reason), []byte(r.Detail), r.Cut, int64(commit.RefusalChecksum(r)), r.Body)
 	return err
 }
@@ -41,7 +30,7 @@ func (s *store) Refusal(seq int64) (place report.Version, size int64, err error)
 func (s *store) RefusalsOf(kind report.Kind, before report.Version, ids [3]string) ([]commit.RefusalID, error) {
 	rows, err := s.tx.Query(s.ctx, `SELECT seq, id FROM refusals
 		WHERE kind = $1 AND version < $2 AND sha256(folded) IN (sha256($3), sha256($4), sha256($5))`,
-		string(kind), int64(before), folded(ids[0]), folded(ids[1]), folded(ids[2]))
+		string(kind), int64(before), []byte(ids[0]), []byte(ids[1]), []byte(ids[2]))
 	if err != nil {
 		return nil, err
 	}

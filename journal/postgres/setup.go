@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
+	"riskdex/report"
 )
 
 // oldestSupported is the oldest server that is accepted.
@@ -70,13 +72,17 @@ func makeTables(ctx context.Context, tx pgx.Tx) error {
 var errForeignTables = errors.New("its schema has a table documents that is not riskdex's; give riskdex a database, or a schema, of its own")
 
 func createTables(ctx context.Context, tx pgx.Tx) error {
-	if _, err := tx.Exec(ctx, schema); err != nil {
-		return err
+	b := &pgx.Batch{}
+	b.Queue("INSERT INTO riskdex_journal (version) VALUES ($1)", tables.Version)
+	b.Queue("INSERT INTO ids (name, value) VALUES ('line', $1)", commit.NewLineageID())
+	for _, k := range report.AllKinds() {
+		b.Queue("INSERT INTO holds (kind, holder, generation) VALUES ($1, 0, 0)", string(k))
 	}
-	if _, err := tx.Exec(ctx, "INSERT INTO riskdex_journal VALUES ($1)", schemaVersion); err != nil {
-		return err
+	_, err := tx.Exec(ctx, tables.Schema(tables.Postgres))
+	if err == nil {
+		err = tx.SendBatch(ctx, b).Close()
 	}
-	if _, err := tx.Exec(ctx, "INSERT INTO ids VALUES ('line', $1)", commit.NewLineageID()); err != nil {
+	if err != nil {
 		return err
 	}
 	return compress(ctx, tx)
@@ -110,8 +116,8 @@ func checkVersion(ctx context.Context, q interface {
 }) error {
 	var version int
 	err := q.QueryRow(ctx, "SELECT version FROM riskdex_journal").Scan(&version)
-	if err == nil && version != schemaVersion {
-		err = fmt.Errorf("its tables have version %d, and this riskdex knows version %d: use the riskdex that made them", version, schemaVersion)
+	if err == nil && version != tables.Version {
+		err = fmt.Errorf("its tables have version %d, and this riskdex knows version %d: use the riskdex that made them", version, tables.Version)
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
@@ -47,8 +48,8 @@ type store struct {
 	asked                 [][]byte              // codes that were looked up
 	seen                  map[report.ID]codedAs // which cities had them then
 
-	past    []pastRow // rows to be added to the history
-	reached []reached // versions that reached the index after they were replaced
+	past    []*pastRow // rows to be added to the history
+	reached []reached  // versions that reached the index after they were replaced
 
 	outOfOrder []report.Key // looked up out of the order of locks
 	of         map[*commit.Row]*row
@@ -59,15 +60,9 @@ var _ commit.Store = (*store)(nil)
 // row is a row of documents as this transaction will write it.
 type row struct {
 	commit.Row
-	key             report.Key
-	origin          report.Version
-	endedAt, freeAt int64
+	freeAt          int64
 	holder, claimed int64
-	crc             uint32
-	bytes, had      int64 // of the body, now and in the table
-	trace           []byte
-	errorType       string
-	reason          string
+	had             int64   // bytes of the body in the table
 	body            []byte  // set if written or fresh
 	was             codedAs // in the table when it was locked; zero if it had no code
 
@@ -76,22 +71,22 @@ type row struct {
 	written bool // and so does its body
 }
 
-const rowColumns = `d.kind, d.id, d.version, d.origin, d.op, d.state, d.code, d.accepted_at, d.waiting_since,
-	d.ended_at, d.free_at, d.holder, d.claimed, d.crc, d.bytes, d.trace, d.error_type, d.reason, d.kept, d.alone`
+const lookupColumns = `d.kind, d.id, d.version, d.origin, d.op, d.state, d.code, d.accepted_at, d.waiting_since,
+	d.ended_at, d.free_at, d.holder, d.claimed, d.crc, coalesce(length(d.body), 0), d.trace, d.error_type, d.reason, d.kept, d.alone`
 
 func (s *store) scanRow(r pgx.Rows) error {
 	var p row
 	var kind, op string
-	var id, code, errorType, reason []byte
+	var id, code, trace, errorType, reason []byte
 	var crc int64
 	var state int16
-	if err := r.Scan(&kind, &id, &p.Version, &p.origin, &op, &state, &code, &p.AcceptedAt, &p.WaitedAt,
-		&p.endedAt, &p.freeAt, &p.holder, &p.claimed, &crc, &p.bytes, &p.trace, &errorType, &reason, &p.Kept, &p.CodeOnly); err != nil {
+	if err := r.Scan(&kind, &id, &p.Version, &p.Origin, &op, &state, &code, &p.AcceptedAt, &p.WaitedAt,
+		&p.EndedAt, &p.freeAt, &p.holder, &p.claimed, &crc, &p.Bytes, &trace, &errorType, &reason, &p.Kept, &p.CodeOnly); err != nil {
 		return err
 	}
-	p.key = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}
-	p.ID, p.Op, p.State, p.Code, p.crc = p.key.ID, report.Op(op), int64(state), string(code), uint32(crc)
-	p.errorType, p.reason, p.had = string(errorType), string(reason), p.bytes
+	p.Key = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}
+	p.Op, p.State, p.Code, p.CRC = report.Op(op), int64(state), string(code), uint32(crc)
+	p.Trace, p.ErrorType, p.Reason, p.had = string(trace), string(errorType), string(reason), p.Bytes
 	if p.HasCode() {
 		p.was = codedAs{p.Code, p.Op}
 	}
@@ -101,13 +96,13 @@ func (s *store) scanRow(r pgx.Rows) error {
 }
 
 func (s *store) know(p *row) {
-	s.rows[p.key], s.of[&p.Row] = p, p
+	s.rows[p.Key], s.of[&p.Row] = p, p
 	s.noteCode(p)
 }
 
 // noteCode records the code under which WithCode finds a row.
 func (s *store) noteCode(p *row) {
-	if p.key.Kind == report.Cities && p.HasCode() {
+	if p.Kind == report.Cities && p.HasCode() {
 		as := codedAs{p.Code, p.Op}
 		s.coded[as] = append(s.coded[as], p.ID)
 	}
@@ -133,7 +128,7 @@ func (s *store) readRows(rows pgx.Rows, err error, keys []report.Key) error {
 // lookupRows locks rows in the order of their keys, so that two processes that want the same
 // rows cannot deadlock. A row that is looked up later is out of order: if another process has
 // it, the transaction does not wait but begins again, with that row in its lock set.
-const lookupRows = `SELECT ` + rowColumns + ` FROM unnest($1::text[], $2::bytea[]) AS wanted (kind, id)
+const lookupRows = `SELECT ` + lookupColumns + ` FROM unnest($1::text[], $2::bytea[]) AS wanted (kind, id)
 	JOIN documents d USING (kind, id) ORDER BY d.kind, d.id FOR UPDATE OF d`
 
 func lookupArgs(keys []report.Key) []any {
@@ -239,7 +234,7 @@ func (s *store) queueUnused(b *pgx.Batch) {
 	b.Queue("SELECT pg_advisory_unlock($1, $2)", s.keys.class, int32(lockVersions))
 }
 
-func (s *store) Put(c report.Change, n commit.Naming, waiting int64, old *commit.Row) error {
+func (s *store) Put(c report.Change, n commit.Naming, origin report.Version, waiting int64, old *commit.Row) error {
 	if c.Kind == report.Cities && (old == nil || old.Code != c.Code || old.Naming != n || old.Op != c.Op && c.Code != "") {
 		if err := s.wantNames(); err != nil {
 			return err
@@ -247,83 +242,35 @@ func (s *store) Put(c report.Change, n commit.Naming, waiting int64, old *commit
 	}
 	p := s.of[old]
 	if p == nil {
-		p = &row{key: c.Key, fresh: true}
-		p.ID = c.ID
+		p = &row{Row: commit.Row{Key: c.Key}, fresh: true}
 		s.know(p)
 	}
 	at := c.AcceptedAt.UnixMicro()
 	p.Naming = n
 	p.Version, p.Op, p.State, p.Code, p.AcceptedAt, p.WaitedAt = c.Version, c.Op, commit.StatePending, c.Code, at, waiting
-	p.origin, p.endedAt, p.crc, p.errorType, p.reason = 0, at, commit.Checksum(c), "", ""
-	p.trace, p.body, p.bytes = []byte(c.Trace), c.Body, int64(len(c.Body))
+	p.Origin, p.EndedAt, p.CRC, p.ErrorType, p.Reason = origin, at, commit.Checksum(c), "", ""
+	p.Trace, p.body, p.Bytes = c.Trace, c.Body, int64(len(c.Body))
 	p.changed, p.written = true, true
 	s.noteCode(p)
 	return nil
 }
 
-func (s *store) Rename(r *commit.Row, n commit.Naming) error {
-	s.change(r).Naming = n
+func (s *store) Update(r *commit.Row) error {
+	s.of[r].changed = true
 	return nil
 }
 
-// change returns the row that is to be changed, and marks it as changed.
-func (s *store) change(r *commit.Row) *row {
+func (s *store) Drop(r *commit.Row) error {
 	p := s.of[r]
-	p.changed = true
-	return p
-}
-
-func (s *store) End(r *commit.Row, at int64) error {
-	p := s.change(r)
-	if p.State != commit.StateResend || p.Op != report.Index { // otherwise it keeps the time when the index first had it
-		p.endedAt = at
-	}
-	p.State, p.trace = commit.StateDone, nil
+	p.changed, p.written, p.body = true, true, nil
 	return nil
 }
 
-func (s *store) SetAside(r *commit.Row, at int64, errorType, reason string) error {
-	p := s.change(r)
-	if p.State == commit.StateResend && p.Op == report.Index {
-		p.WaitedAt = -p.endedAt
-	}
-	p.State, p.endedAt, p.trace, p.errorType, p.reason = commit.StateDead, at, nil, errorType, reason
-	return nil
-}
-
-func (s *store) Drop(r *commit.Row, at int64, crc *uint32) error {
-	p := s.change(r)
-	p.State, p.endedAt, p.errorType, p.reason, p.body, p.bytes, p.written = commit.StateDropped, at, "", "", nil, 0, true
-	if crc != nil {
-		p.crc = *crc
-	}
-	return nil
-}
-
-func (s *store) EndClaimed(report.Settlement, commit.Claim, int64) (bool, error) { return false, nil }
-
-func (s *store) Wait(r *commit.Row, since int64) error {
-	s.change(r).WaitedAt = since
-	return nil
-}
-
-func (s *store) Mark(r *commit.Row) error {
-	s.change(r).State = commit.StateResend
-	return nil
-}
-
-func (s *store) Reissue(r *commit.Row, v report.Version, crc uint32) error {
-	p := s.change(r)
-	p.Version, p.crc, p.origin = v, crc, 0
-	if p.State == commit.StateDone {
-		p.State = commit.StateResend
-	}
-	return nil
-}
+func (s *store) EndClaimed(report.Key, commit.Claim, int64) (bool, error) { return false, nil }
 
 func (s *store) MarkAll(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error) {
 	if err := s.forget(); err != nil {
-		return 0, report.ResendCursor{}, err
+		return 0, "", err
 	}
 	var last []byte
 	var looked int
@@ -333,9 +280,9 @@ func (s *store) MarkAll(kind report.Kind, after report.ResendCursor, limit int) 
 			UPDATE documents d SET state = {resend} FROM looked l WHERE d.kind = $1 AND d.id = l.id AND l.state = {done} AND d.state = {done} RETURNING 1
 		)
 		SELECT (SELECT count(*) FROM marked), (SELECT count(*) FROM looked), (SELECT id FROM looked ORDER BY id DESC LIMIT 1)`),
-		string(kind), []byte(after.ID), limit).Scan(&n, &looked, &last)
+		string(kind), []byte(after), limit).Scan(&n, &looked, &last)
 	if looked == limit {
-		next.ID = report.ID(last)
+		next = report.ResendCursor(last)
 	}
 	return n, next, err
 }
@@ -362,14 +309,6 @@ func (s *store) forget() error {
 	clear(s.of)
 	clear(s.coded)
 	s.inTable = nil
-	return nil
-}
-
-func (s *store) Origin(r *commit.Row) (report.Version, error) { return s.of[r].origin, nil }
-
-func (s *store) KeepOrigin(k report.Key, origin report.Version) error {
-	p := s.rows[k]
-	p.origin, p.changed = origin, true
 	return nil
 }
 
@@ -414,82 +353,63 @@ func (s *store) queueRows(b *pgx.Batch) *pgx.Batch {
 			continue
 		case p.fresh:
 			fresh = append(fresh, p)
-			s.grown[p.key.Kind] += documentBytes
+			s.grown[p.Kind] += documentBytes
 		case p.written:
 			written = append(written, p)
 		default:
 			rest = append(rest, p)
 		}
-		s.grown[p.key.Kind] += p.bytes - p.had
-		p.fresh, p.changed, p.written, p.had = false, false, false, p.bytes
+		s.grown[p.Kind] += p.Bytes - p.had
+		p.fresh, p.changed, p.written, p.had = false, false, false, p.Bytes
+	}
+	for _, list := range [][]*row{fresh, written, rest} {
+		slices.SortFunc(list, func(a, b *row) int { return commit.CompareKeys(a.Key, b.Key) })
 	}
 	if len(fresh) > 0 {
-		b.Queue(insertRows, columnsOf(fresh, true)...)
+		b.Queue(insertRows, rowColumns.arrays(fresh)...)
 	}
 	if len(written) > 0 {
-		b.Queue(updateRowsWith+", body = n.body"+updateRowsFrom("body"), columnsOf(written, true)...)
+		b.Queue(updateWholeRows, rowColumns.arrays(written)...)
 	}
 	if len(rest) > 0 {
-		b.Queue(updateRowsWith+updateRowsFrom(""), columnsOf(rest, false)...)
+		b.Queue(updateRows, rowColumns.without("body").arrays(rest)...)
 	}
 	return b
 }
 
-const (
-	rowNames = `kind, id, version, origin, op, state, code, accepted_at, waiting_since, ended_at, free_at, holder, claimed,
-		crc, bytes, trace, error_type, reason, kept, alone`
-	rowArrays = `$1::text[], $2::bytea[], $3::bigint[], $4::bigint[], $5::text[], $6::smallint[], $7::bytea[], $8::bigint[],
-		$9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bytea[],
-		$17::bytea[], $18::bytea[], $19::bigint[], $20::boolean[]`
-	insertRows = `INSERT INTO documents (` + rowNames + `, body) SELECT * FROM unnest(` + rowArrays + `, $21::bytea[])`
-
-	updateRowsWith = `UPDATE documents d SET version = n.version, origin = n.origin, op = n.op, state = n.state, code = n.code,
-		accepted_at = n.accepted_at, waiting_since = n.waiting_since, ended_at = n.ended_at, free_at = n.free_at,
-		holder = n.holder, claimed = n.claimed, crc = n.crc, bytes = n.bytes, trace = n.trace, error_type = n.error_type, reason = n.reason,
-		kept = n.kept, alone = n.alone`
-)
-
-// updateRowsFrom returns the rest of the statement, with or without the body.
-func updateRowsFrom(body string) string {
-	names, arrays := rowNames, rowArrays
-	if body != "" {
-		names, arrays = names+", "+body, arrays+", $21::bytea[]"
-	}
-	return ` FROM unnest(` + arrays + `) AS n (` + names + `) WHERE d.kind = n.kind AND d.id = n.id`
+// rowColumns are the columns of documents as this transaction writes them.
+var rowColumns = columns[row]{
+	{"kind", "text", values(func(p *row) string { return string(p.Kind) })},
+	{"id", "bytea", values(func(p *row) []byte { return []byte(p.ID) })},
+	{"version", "bigint", values(func(p *row) int64 { return int64(p.Version) })},
+	{"origin", "bigint", values(func(p *row) int64 { return int64(p.Origin) })},
+	{"op", "text", values(func(p *row) string { return string(p.Op) })},
+	{"state", "smallint", values(func(p *row) int16 { return int16(p.State) })},
+	{"code", "bytea", values(func(p *row) []byte { return []byte(p.Code) })},
+	{"accepted_at", "bigint", values(func(p *row) int64 { return p.AcceptedAt })},
+	{"waiting_since", "bigint", values(func(p *row) int64 { return p.WaitedAt })},
+	{"ended_at", "bigint", values(func(p *row) int64 { return p.EndedAt })},
+	{"free_at", "bigint", values(func(p *row) int64 { return p.freeAt })},
+	{"holder", "bigint", values(func(p *row) int64 { return p.holder })},
+	{"claimed", "bigint", values(func(p *row) int64 { return p.claimed })},
+	{"crc", "bigint", values(func(p *row) int64 { return int64(p.CRC) })},
+	{"kept", "bigint", values(func(p *row) int64 { return int64(p.Kept) })},
+	{"alone", "boolean", values(func(p *row) bool { return p.CodeOnly })},
+	{"trace", "bytea", values(func(p *row) []byte { return []byte(p.Trace) })},
+	{"error_type", "bytea", values(func(p *row) []byte { return []byte(p.ErrorType) })},
+	{"reason", "bytea", values(func(p *row) []byte { return []byte(p.Reason) })},
+	{"body", "bytea", values(func(p *row) []byte { return orNil(p.body) })},
 }
 
-// columnsOf returns an array for each of rowNames, and one for the body.
-func columnsOf(rows []*row, body bool) []any {
-	slices.SortFunc(rows, func(a, b *row) int {
-		return commit.CompareKeys(a.key, b.key)
-	})
-	n := len(rows)
-	kind, op, state := make([]string, n), make([]string, n), make([]int16, n)
-	id, code, trace, errorType, reason, bodies := make([][]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n), make([][]byte, n)
-	numbers, alone := make([][]int64, 11), make([]bool, n)
-	for i := range numbers {
-		numbers[i] = make([]int64, n)
-	}
-	for i, p := range rows {
-		kind[i], op[i], state[i] = string(p.key.Kind), string(p.Op), int16(p.State)
-		id[i], code[i], errorType[i], reason[i] = []byte(p.key.ID), []byte(p.Code), []byte(p.errorType), []byte(p.reason)
-		if len(p.trace) > 0 {
-			trace[i] = p.trace
-		}
-		if len(p.body) > 0 {
-			bodies[i] = p.body
-		}
-		for column, v := range []int64{int64(p.Version), int64(p.origin), p.AcceptedAt, p.WaitedAt, p.endedAt, p.freeAt, p.holder, p.claimed, int64(p.crc), p.bytes, int64(p.Kept)} {
-			numbers[column][i] = v
-		}
-		alone[i] = p.CodeOnly
-	}
-	args := []any{kind, id, numbers[0], numbers[1], op, state, code, numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7],
-		numbers[8], numbers[9], trace, errorType, reason, numbers[10], alone}
-	if body {
-		args = append(args, bodies)
-	}
-	return args
+var (
+	insertRows      = `INSERT INTO documents (` + rowColumns.names() + `) SELECT ` + rowColumns.names() + ` FROM ` + rowColumns.table()
+	updateWholeRows = updateQuery(rowColumns)
+	updateRows      = updateQuery(rowColumns.without("body"))
+)
+
+// updateQuery returns the statement that sets columns, after the two of the key.
+func updateQuery(c columns[row]) string {
+	return `UPDATE documents d SET ` + c[2:].list("@ = n.@") + ` FROM ` + c.table() + ` WHERE d.kind = n.kind AND d.id = n.id`
 }
 
 // queueLedger queues the statements that add to the sums what has changed since before.
@@ -497,8 +417,7 @@ func (s *store) queueLedger(b *pgx.Batch, before commit.Ledger) {
 	slot := int16(s.me % slots)
 	for _, k := range report.AllKinds() {
 		if t := s.ledger.Totals[k]; t != (commit.Totals{}) || s.grown[k] != 0 {
-			b.Queue(addTotals, slot, string(k), t.Indexes, t.Deletes, t.Indexed, t.Deleted, t.Superseded, t.Died, t.Pending, t.Resending, t.DeadLetters,
-				t.Tombstones, t.Dropped, t.History, t.HistoryBytes, t.HistoryDropped, int64(t.DroppedVersion), s.grown[k])
+			b.Queue(addTotals, append([]any{slot, string(k), s.grown[k]}, tables.TotalsArgs(t)...)...)
 		}
 	}
 	refusals, size := s.ledger.Refusals-before.Refusals, s.ledger.RefusalBytes-before.RefusalBytes
@@ -523,11 +442,6 @@ func (s *store) Note(name, value string) error {
 // them at the same time.
 const slots = 16
 
-const addTotals = `INSERT INTO totals AS t VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
-	ON CONFLICT (slot, kind) DO UPDATE SET indexes = t.indexes + excluded.indexes, deletes = t.deletes + excluded.deletes,
-		indexed = t.indexed + excluded.indexed, deleted = t.deleted + excluded.deleted,
-		superseded = t.superseded + excluded.superseded, dead = t.dead + excluded.dead, pending = t.pending + excluded.pending,
-		resending = t.resending + excluded.resending, dead_letters = t.dead_letters + excluded.dead_letters,
-		tombstones = t.tombstones + excluded.tombstones, tombstones_dropped = t.tombstones_dropped + excluded.tombstones_dropped,
-		history = t.history + excluded.history, history_bytes = t.history_bytes + excluded.history_bytes, history_dropped = t.history_dropped + excluded.history_dropped,
-		dropped_version = greatest(t.dropped_version, excluded.dropped_version), bytes = t.bytes + excluded.bytes`
+var addTotals = `INSERT INTO totals AS t (slot, kind, bytes, ` + tables.EachTotal("@", "@", 0) + `) VALUES ($1, $2, $3, ` + tables.EachTotal("$#", "$#", 4) + `)
+	ON CONFLICT (slot, kind) DO UPDATE SET bytes = t.bytes + excluded.bytes, ` +
+	tables.EachTotal("@ = t.@ + excluded.@", "@ = greatest(t.@, excluded.@)", 0)

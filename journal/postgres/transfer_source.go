@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/journal/transfer"
 	"riskdex/report"
 )
@@ -93,11 +94,14 @@ func (s *transferSource) Head(ctx context.Context) (h transfer.Head, err error) 
 	if _, err := pgx.ForEachRow(rows, []any{&name, &value}, func() error { h.Notes[name] = value; return nil }); err != nil {
 		return h, err
 	}
-	rows, err = s.tx.Query(ctx, sumTotals)
+	rows, err = s.tx.Query(ctx, tables.SumTotals)
 	if err != nil {
 		return h, err
 	}
-	h.Totals, err = collectTotals(rows)
+	h.Totals = map[report.Kind]commit.Totals{}
+	var kind string
+	var sums commit.Totals
+	_, err = pgx.ForEachRow(rows, append([]any{&kind}, tables.TotalsTargets(&sums)...), func() error { h.Totals[report.Kind(kind)] = sums; return nil })
 	return h, err
 }
 
@@ -186,7 +190,7 @@ func (s *transferSource) Receipts(ctx context.Context) iter.Seq2[transfer.Receip
 
 func (s *transferSource) History(ctx context.Context) iter.Seq2[transfer.Past, error] {
 	scan := func(rows pgx.Rows) (r transfer.Past, err error) {
-		r.HistoryRow, err = scanPast(rows, &r.Body)
+		r.HistoryRow, err = tables.ScanPast(rows.Scan, &r.Body)
 		r.Body = orNil(r.Body)
 		return r, err
 	}

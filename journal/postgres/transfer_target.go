@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/journal/transfer"
 )
 
@@ -69,14 +70,14 @@ func (t *transferTarget) begin(ctx context.Context) (err error) {
 
 func (t *transferTarget) Write(ctx context.Context, head transfer.Head, documents iter.Seq2[transfer.Document, error],
 	refusals iter.Seq2[transfer.Refusal, error], receipts iter.Seq2[transfer.Receipt, error], history iter.Seq2[transfer.Past, error]) error {
-	err := t.copyFrom(ctx, "documents", copyDocumentColumns+", free_at, holder, claimed, bytes", rowsOf(documents, func(d transfer.Document) ([]any, error) {
+	err := t.copyFrom(ctx, "documents", copyDocumentColumns+", free_at, holder, claimed", rowsOf(documents, func(d transfer.Document) ([]any, error) {
 		// Only damage makes them so.
 		if d.State != int64(int16(d.State)) || !isText(string(d.Kind)) || !isText(string(d.Op)) {
 			return nil, fmt.Errorf("the document %s %q cannot be copied: its kind, %q, its operation, %q, or its state, %d, are damaged, and PostgreSQL would not take them; "+
 				"have the publisher deliver it again to a riskdex on this journal, or restore a backup", d.Kind, d.ID, d.Kind, d.Op, d.State)
 		}
 		return []any{string(d.Kind), []byte(d.ID), int64(d.Version), int64(d.Origin), string(d.Op), int16(d.State), []byte(d.Code), d.AcceptedAt.UnixMicro(),
-			d.WaitedAt, d.EndedAt, d.CRC, orNil([]byte(d.Trace)), []byte(d.ErrorType), []byte(d.Reason), d.Body, int64(d.Kept), d.CodeOnly, int64(0), int64(0), int64(0), int64(len(d.Body))}, nil
+			d.WaitedAt, d.EndedAt, d.CRC, []byte(d.Trace), []byte(d.ErrorType), []byte(d.Reason), d.Body, int64(d.Kept), d.CodeOnly, int64(0), int64(0), int64(0)}, nil
 	}))
 	if err == nil {
 		err = t.copyFrom(ctx, "refusals", copyRefusalColumns+", folded", rowsOf(refusals, func(r transfer.Refusal) ([]any, error) {
@@ -84,7 +85,7 @@ func (t *transferTarget) Write(ctx context.Context, head transfer.Head, document
 				return nil, fmt.Errorf("the refusal %d cannot be copied: its kind, %q, is damaged, and PostgreSQL would not take it; drop it", r.Seq, r.Kind)
 			}
 			return []any{r.Seq, int64(r.Place), r.At.UnixMicro(), r.Size, string(r.Kind), []byte(r.Method), []byte(r.Path), int64(r.Position), []byte(r.ID),
-				[]byte(r.Reason), []byte(r.Detail), r.Cut, r.CRC, r.Body, folded(r.ID)}, nil
+				[]byte(r.Reason), []byte(r.Detail), r.Cut, r.CRC, r.Body, []byte(commit.Fold(r.ID))}, nil
 		}))
 	}
 	if err == nil {
@@ -162,8 +163,7 @@ func (t *transferTarget) writeHead(ctx context.Context, head transfer.Head) erro
 	}
 	b.Queue("DELETE FROM totals")
 	for k, sums := range head.Totals {
-		b.Queue(addTotals, int16(0), string(k), sums.Indexes, sums.Deletes, sums.Indexed, sums.Deleted, sums.Superseded,
-			sums.Died, sums.Pending, sums.Resending, sums.DeadLetters, sums.Tombstones, sums.Dropped, sums.History, sums.HistoryBytes, sums.HistoryDropped, int64(sums.DroppedVersion), 0)
+		b.Queue(addTotals, append([]any{int16(0), string(k), 0}, tables.TotalsArgs(sums)...)...)
 	}
 	b.Queue(sumDocuments)
 	b.Queue("UPDATE meta SET refusals = sums.n, refusal_bytes = sums.bytes FROM (SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM refusals) AS sums")

@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
+
+const recordQuery = `SELECT ` + tables.ContentColumns + ` FROM documents WHERE doc = ?1`
 
 // check reads every page and every record of the copy.
 func (b *backup) check(ctx context.Context) error {
@@ -30,7 +32,7 @@ func (b *backup) check(ctx context.Context) error {
 	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM documents`).Scan(&total); err != nil {
 		return restoreHint(err)
 	}
-	one, err := db.PrepareContext(ctx, `SELECT kind, id, version, op, code, accepted_at, crc, body FROM documents WHERE doc = ?1`)
+	one, err := db.PrepareContext(ctx, recordQuery)
 	if err != nil {
 		return err
 	}
@@ -72,18 +74,11 @@ func recordsAfter(ctx context.Context, db *sql.DB, after int64) (docs []int64, e
 }
 
 func (b *backup) checkRecord(ctx context.Context, one *sql.Stmt, doc int64) error {
-	var kind, id, op, code looseText
-	var version, accepted, crc looseInt
-	var body []byte
-	err := one.QueryRowContext(ctx, doc).Scan(&kind, &id, &version, &op, &code, &accepted, &crc, &body)
+	c, intact, err := tables.ScanContent(one.QueryRowContext(ctx, doc).Scan)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	b.report.Records++
-	c := report.Change{
-		Key: report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, Op: report.Op(op), Code: string(code),
-		Version: report.Version(version), AcceptedAt: time.UnixMicro(int64(accepted)), Body: body,
-	}
 	switch {
 	case isCorrupt(err):
 		c.ID = report.ID(fmt.Sprintf("(record %d cannot be read)", doc))
@@ -91,8 +86,8 @@ func (b *backup) checkRecord(ctx context.Context, one *sql.Stmt, doc int64) erro
 		c.ID = report.ID(fmt.Sprintf("(record %d cannot be found)", doc))
 	case err != nil:
 		return err
-	case commit.Checksum(c) == uint32(crc):
-		b.newest = max(b.newest, int64(accepted))
+	case intact:
+		b.newest = max(b.newest, c.AcceptedAt.UnixMicro())
 		return nil
 	}
 	if b.report.Damaged++; len(b.report.Named) < commit.MaxNamed {

@@ -113,7 +113,7 @@ func (j *Journal) decide(e *engine, documents []document, b commit.Budget) (taki
 			t.damaged = append(t.damaged, d)
 			continue
 		}
-		j.claims.add(d.Key, commit.Claim{Version: d.Version, Doc: d.doc, State: d.state})
+		j.claims.add(d.Key, commit.Claim{Version: d.Version, Doc: d.doc, State: d.state, Op: d.Op})
 		b.Take(d.size)
 		t.changes = append(t.changes, d.Change)
 	}

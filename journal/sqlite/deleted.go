@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
@@ -16,33 +17,24 @@ func (s *store) Tombstones(kind report.Kind) (int64, error) {
 // DropDeleted implements commit.Store.
 func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64, limit int) (dropped []report.Version, next commit.Cursor, err error) {
 	s.forget()
-	rows, err := s.st.oldDeleted.QueryContext(s.ctx, string(kind), after.AcceptedAt, after.Doc, before)
-	if err != nil {
-		return nil, commit.Cursor{}, err
-	}
-	defer rows.Close()
 	var old []int64
 	looked := 0
-	for ; rows.Next(); looked++ {
-		var doc, version, accepted, ended looseInt
-		if err := rows.Scan(&doc, &version, &accepted, &ended); err != nil {
-			return nil, commit.Cursor{}, err
-		}
-		next = commit.Cursor{AcceptedAt: int64(accepted), Doc: int64(doc)}
+	rows, err := s.st.oldDeleted.QueryContext(s.ctx, string(kind), after.AcceptedAt, string(after.ID), before)
+	if err := tables.ForRows(rows, err, func(scan func(...any) error) error {
+		var doc, version, ended tables.Int
+		looked++
+		err := scan(&doc, (*tables.Text)(&next.ID), &version, (*tables.Int)(&next.AcceptedAt), &ended)
 		if int64(ended) < before {
 			old, dropped = append(old, int64(doc)), append(dropped, report.Version(version))
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	}); err != nil {
 		return nil, commit.Cursor{}, err
 	}
 	if looked < limit {
 		next = commit.Cursor{}
 	}
 	for _, doc := range old {
-		if err := s.exec(s.st.dropOrigin, doc); err != nil {
-			return nil, commit.Cursor{}, err
-		}
 		if err := s.exec(s.st.dropDeleted, doc); err != nil {
 			return nil, commit.Cursor{}, err
 		}

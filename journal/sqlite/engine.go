@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"sync/atomic"
 	"time"
 
 	_ "modernc.org/sqlite"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 )
 
 // the driver "sqlite"
@@ -40,23 +40,20 @@ type engine struct {
 	prepared        []*sql.Stmt // all of st, in order to close them
 	wal             *os.File
 	sync            func() error // has the disk keep the WAL
-	traces          atomic.Int64 // rows of the table, as far as they are committed
 }
 
 // statements are prepared on the connections named beside them.
 type statements struct {
-	find, findMany, insert, replace, move, end, endClaimed, setAside          *sql.Stmt // write
+	find, findMany, insert, replace, update, drop, endClaimed                 *sql.Stmt // write
 	byCode, resend, lastDoc, resendDeleted, version, totals, probe, usedPages *sql.Stmt // write
-	mark, renew, drop, origin, keepOrigin                                     *sql.Stmt // write
 	refuse, oldestRefusals, dropRefusals                                      *sql.Stmt // write
 	refusal, refusalsOf, dropRefusal, forgetPlaces                            *sql.Stmt // write
-	keepTrace, dropTrace                                                      *sql.Stmt // write
 	receipt, keepReceipt, dropReceipts, keepNote                              *sql.Stmt // write
 	endLoss, keepLoss, lostUntil, newestBefore                                *sql.Stmt // write
-	oldDeleted, dropDeleted, dropOrigin, vacuum                               *sql.Stmt // write
-	claimBegin, claimEnd, claimWaiting, claimDocument, claimTrace             *sql.Stmt // claim
+	oldDeleted, dropDeleted, vacuum                                           *sql.Stmt // write
+	claimBegin, claimEnd, claimWaiting, claimDocument                         *sql.Stmt // claim
 	claimDocuments                                                            *sql.Stmt // claim
-	manyCodes, insertMany, replaceContent, keepNaming                         *sql.Stmt // write
+	manyCodes, insertMany, replaceContent                                     *sql.Stmt // write
 	begin, commit, rollback, walLength, copyWAL                               *sql.Stmt // write
 	keepFirst, keepEmpty, keepOther, keepUnlessSame, keepSame                 *sql.Stmt // write
 	noteReached                                                               *sql.Stmt // write
@@ -64,9 +61,11 @@ type statements struct {
 	stats                                                                     *sql.Stmt // readers
 }
 
-// endedAt sets when a document was settled. One that was sent once more keeps the time at
-// which the index first had it.
-const endedAt = `ended_at = iif(state = {resend} AND op = 'index', ended_at, ?)`
+// rowState sets what rules change of a row without a delivery, as updateArgs has it.
+const rowState = `version = ?, origin = ?, state = ?, waiting_since = ?, ended_at = ?, crc = ?, kept = ?, alone = ?, trace = ?, error_type = ?, reason = ?`
+
+// newContent sets what every delivery of a document brings.
+const newContent = `version = ?, state = {pending}, accepted_at = ?, waiting_since = ?, ended_at = ?, crc = ?, error_type = '', reason = '', body = ?`
 
 // preparer is a connection, or all that are for reading.
 type preparer interface {
@@ -147,55 +146,35 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.walLength, `PRAGMA wal_checkpoint(NOOP)`},
 		{e.write, &e.st.copyWAL, `PRAGMA wal_checkpoint(PASSIVE)`},
 		{e.write, &e.st.find, findQuery},
-		{e.write, &e.st.findMany, manyQuery(rowColumns, withNaming)},
+		{e.write, &e.st.findMany, manyQuery(rowColumns)},
 		{e.write, &e.st.byCode, byCodeQuery},
-		{e.write, &e.st.keepNaming, `INSERT OR REPLACE INTO namings (doc, kept, alone)
-			SELECT doc, ?3, ?4 FROM documents WHERE kind = ?1 AND id = ?2`},
 		{e.write, &e.st.manyCodes, manyCodesQuery()},
-		{e.write, &e.st.insert, insertQuery(1)},
-		{e.write, &e.st.insertMany, insertQuery(many)},
-		{e.write, &e.st.replace, `UPDATE documents SET version = ?, op = ?, state = {pending}, code = ?, accepted_at = ?,
-			waiting_since = ?, ended_at = ?, crc = ?, error_type = '', reason = '', body = ? WHERE doc = ?`},
-		{e.write, &e.st.replaceContent, `UPDATE documents SET version = ?, state = {pending}, accepted_at = ?,
-			waiting_since = ?, ended_at = ?, crc = ?, error_type = '', reason = '', body = ? WHERE doc = ?`},
-		{e.write, &e.st.end, `UPDATE documents SET ` + endedAt + `, state = ? WHERE doc = ?`},
-		{e.write, &e.st.endClaimed, `UPDATE documents SET ` + endedAt + `, state = {done} WHERE doc = ? AND version = ? AND state = ?`},
-		{e.write, &e.st.setAside, `UPDATE documents SET state = {dead},
-			waiting_since = iif(state = {resend} AND op = 'index', -ended_at, waiting_since), ended_at = ?2, error_type = ?3, reason = ?4 WHERE doc = ?1`},
-		{e.write, &e.st.move, `UPDATE documents SET waiting_since = ?2 WHERE doc = ?1`},
+		{e.write, &e.st.insert, insertQuery(1, "?, ?, ?, ?")},
+		{e.write, &e.st.insertMany, insertQuery(many, "0, 0, 0, ''")},
+		{e.write, &e.st.replace, `UPDATE documents SET ` + newContent + `, op = ?, code = ?, origin = ?, kept = ?, alone = ?, trace = ? WHERE doc = ?`},
+		{e.write, &e.st.replaceContent, `UPDATE documents SET ` + newContent + `, origin = 0, kept = 0, alone = 0, trace = '' WHERE doc = ?`},
+		{e.write, &e.st.update, `UPDATE documents SET ` + rowState + ` WHERE doc = ?`},
+		{e.write, &e.st.drop, `UPDATE documents SET ` + rowState + `, body = NULL WHERE doc = ?`},
+		{e.write, &e.st.endClaimed, `UPDATE documents SET ended_at = coalesce(nullif(?, 0), ended_at), state = {done}, trace = '' WHERE doc = ? AND version = ? AND state = ?`},
 		{e.write, &e.st.resend, `UPDATE documents SET state = {resend} WHERE doc > ?2 AND doc <= ?3 AND +kind = ?1 AND state = {done}`},
 		{e.write, &e.st.lastDoc, `SELECT coalesce(max(doc), 0) FROM documents`},
 		{e.write, &e.st.resendDeleted, `UPDATE documents SET state = {resend}
 			WHERE kind = ?1 AND accepted_at >= ?2 AND op = 'delete' AND state = {done}`},
-		{e.write, &e.st.mark, `UPDATE documents SET state = {resend} WHERE doc = ?1`},
-		{e.write, &e.st.renew, `UPDATE documents SET state = iif(state = {done}, {resend}, state), version = ?2, crc = ?3 WHERE doc = ?1`},
-		{e.write, &e.st.drop, `UPDATE documents SET state = {dropped}, ended_at = ?2, crc = coalesce(?3, crc),
-			error_type = '', reason = '', body = NULL WHERE doc = ?1`},
-		{e.write, &e.st.origin, originQuery},
-		{e.write, &e.st.keepOrigin, `INSERT OR REPLACE INTO origins (doc, version, origin)
-			SELECT doc, version, ?3 FROM documents WHERE kind = ?1 AND id = ?2`},
 		{e.write, &e.st.version, `UPDATE meta SET value = ?1 WHERE name = 'last_version'`},
 		{e.write, &e.st.probe, `UPDATE meta SET value = value + 1 WHERE name = 'probes'`},
 		{e.write, &e.st.usedPages, usedPagesQuery},
-		{e.write, &e.st.totals, `UPDATE totals SET indexes = ?2, deletes = ?3, indexed = ?4, deleted = ?5,
-			superseded = ?6, dead = ?7, pending = ?8, resending = ?9, dead_letters = ?10,
-			tombstones = ?11, tombstones_dropped = ?12, history = ?13, history_bytes = ?14, history_dropped = ?15, dropped_version = ?16 WHERE kind = ?1`},
+		{e.write, &e.st.totals, `UPDATE totals SET ` + tables.EachTotal("@ = ?", "@ = ?", 0) + ` WHERE kind = ?`},
 		{e.write, &e.st.refuse, `INSERT INTO refusals
-			(version, at, bytes, kind, method, path, position, id, reason, detail, cut, crc, body)
-			VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`},
+			(version, at, bytes, kind, method, path, position, id, folded, reason, detail, cut, crc, body)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 		{e.write, &e.st.oldestRefusals, `SELECT seq, bytes FROM refusals ORDER BY seq`},
 		{e.write, &e.st.dropRefusals, `DELETE FROM refusals WHERE seq <= ?1 RETURNING bytes`},
 		{e.write, &e.st.forgetPlaces, `UPDATE refusals SET version = ?1
 			WHERE seq IN (SELECT seq FROM refusals INDEXED BY refusals_document WHERE version <> ?1 AND version <= ?2)`},
 		{e.write, &e.st.refusal, `SELECT version, bytes FROM refusals WHERE seq = ?1`},
 		{e.write, &e.st.refusalsOf, `SELECT seq, id FROM refusals
-			WHERE kind = ?1 AND version < ?2 AND id COLLATE NOCASE IN (?3, ?4, ?5)`},
+			WHERE kind = ?1 AND version < ?2 AND folded IN (?3, ?4, ?5)`},
 		{e.write, &e.st.dropRefusal, `DELETE FROM refusals WHERE seq = ?1`},
-		{e.write, &e.st.keepTrace, `INSERT OR REPLACE INTO traces (doc, version, traceparent)
-			SELECT doc, version, ?3 FROM documents WHERE kind = ?1 AND id = ?2`},
-		{e.write, &e.st.dropTrace, `DELETE FROM traces WHERE doc = ?1`},
-		{e.claim, &e.st.claimTrace, `SELECT traceparent FROM documents JOIN traces USING (doc, version)
-			WHERE kind = ?1 AND id = ?2 AND version = ?3`},
 		{e.write, &e.st.receipt, `SELECT digest, answer FROM receipts WHERE sender = ?1 AND id = ?2 AND at >= ?3`},
 		{e.write, &e.st.keepReceipt, `INSERT OR REPLACE INTO receipts (sender, id, at, digest, answer) VALUES (?1, ?2, ?3, ?4, ?5)`},
 		{e.write, &e.st.dropReceipts, fmt.Sprintf(`DELETE FROM receipts WHERE (sender, id) IN
@@ -215,19 +194,18 @@ func (e *engine) prepare(ctx context.Context) error {
 		{e.write, &e.st.oldestPast, `SELECT version, kind, at, coalesce(length(old_body), 0) FROM history ORDER BY version LIMIT ?`},
 		{e.write, &e.st.dropPast, `DELETE FROM history WHERE version <= ?`},
 		{e.write, &e.st.deflatePast, fmt.Sprintf(`UPDATE history SET old_form = %d, old_body = ?2 WHERE version = ?1 AND old_form = %d`, commit.FormDeflated, commit.FormRaw)},
-		{e.write, &e.st.oldDeleted, fmt.Sprintf(`SELECT doc, version, accepted_at, ended_at FROM documents INDEXED BY documents_deleted
-			WHERE kind = ?1 AND (accepted_at, doc) > (?2, ?3) AND accepted_at < ?4 AND op = 'delete' AND state = {done}
-			ORDER BY accepted_at, doc LIMIT %d`, commit.TombstoneStep)},
+		{e.write, &e.st.oldDeleted, fmt.Sprintf(`SELECT doc, id, version, accepted_at, ended_at FROM documents INDEXED BY documents_deleted
+			WHERE kind = ?1 AND (accepted_at, id) > (?2, ?3) AND accepted_at < ?4 AND op = 'delete' AND state = {done}
+			ORDER BY accepted_at, id LIMIT %d`, commit.TombstoneStep)},
 		{e.write, &e.st.dropDeleted, `DELETE FROM documents WHERE doc = ?1`},
-		{e.write, &e.st.dropOrigin, `DELETE FROM origins WHERE doc = ?1`},
 		{e.write, &e.st.vacuum, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, vacuumPages)},
 		{e.claim, &e.st.claimBegin, `BEGIN`},
 		{e.claim, &e.st.claimEnd, `ROLLBACK`},
 		{e.claim, &e.st.claimWaiting, `SELECT id FROM documents INDEXED BY documents_unsettled
 			WHERE kind = ?1 AND state = ?2 AND state <> {done} AND version > ` + commit.HeldUntil + ` ORDER BY waiting_since, version`},
 		{e.claim, &e.st.claimDocument, `SELECT ` + documentColumns + ` FROM documents WHERE kind = ? AND id = ?`},
-		{e.claim, &e.st.claimDocuments, manyQuery(documentColumns, "")},
-		{e.readers, &e.st.stats, statsQuery},
+		{e.claim, &e.st.claimDocuments, manyQuery(documentColumns)},
+		{e.readers, &e.st.stats, tables.StatsQuery(tables.SQLite, "("+usedPagesQuery+")")},
 	} {
 		stmt, err := p.on.PrepareContext(ctx, commit.SQL(p.query))
 		if err != nil {

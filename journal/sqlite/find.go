@@ -7,17 +7,16 @@ import (
 	"slices"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
 const (
-	rowColumns = `doc, version, op, state, code, accepted_at, waiting_since, kept, alone, length(body)`
-	withNaming = ` LEFT JOIN namings USING (doc)`
+	rowColumns = `doc, version, origin, op, state, code, accepted_at, waiting_since, ended_at, crc, kept, alone, trace, error_type, reason, length(body)`
 
-	findQuery   = `SELECT ` + rowColumns + ` FROM documents` + withNaming + ` WHERE kind = ? AND id = ?`
-	byCodeQuery = `SELECT id FROM documents INDEXED BY documents_code` + withNaming + `
-		WHERE kind = ?1 AND code = ?2 AND op = ?3 AND code <> '' AND coalesce(kept, 0) <> -1 LIMIT ?4`
-	originQuery = `SELECT origin FROM origins WHERE doc = ?1 AND version = ?2`
+	findQuery   = `SELECT ` + rowColumns + ` FROM documents WHERE kind = ? AND id = ?`
+	byCodeQuery = `SELECT id FROM documents INDEXED BY documents_code
+		WHERE kind = ?1 AND code = ?2 AND op = ?3 AND code <> '' AND kept <> -1 LIMIT ?4`
 )
 
 // Find implements commit.Store.
@@ -35,22 +34,19 @@ func (s *store) Find(k report.Key) (*commit.Row, error) {
 	case err != nil:
 		return nil, fmt.Errorf("look up %s %q: %w", k.Kind, k.ID, err)
 	}
-	r.ID = k.ID
+	r.Key = k
 	return r, nil
 }
 
 // scanRow reads rowColumns, and what comes before them.
 func scanRow(scan func(...any) error, before ...any) (*commit.Row, error) {
-	var doc int64
-	var op, code looseText
-	var version, state, accepted, waiting, kept, alone, size looseInt
-	if err := scan(append(before, &doc, &version, &op, &state, &code, &accepted, &waiting, &kept, &alone, &size)...); err != nil {
-		return nil, err
-	}
-	return &commit.Row{
-		Doc: doc, Version: report.Version(version), Op: report.Op(op), State: int64(state),
-		Code: string(code), Naming: commit.Naming{Kept: report.Version(kept), CodeOnly: alone != 0}, AcceptedAt: int64(accepted), WaitedAt: int64(waiting), Bytes: int64(size),
-	}, nil
+	var r commit.Row
+	var crc tables.Int
+	err := scan(append(before, &r.Doc, (*tables.Int)(&r.Version), (*tables.Int)(&r.Origin), (*tables.Text)(&r.Op), (*tables.Int)(&r.State), (*tables.Text)(&r.Code),
+		(*tables.Int)(&r.AcceptedAt), (*tables.Int)(&r.WaitedAt), (*tables.Int)(&r.EndedAt), &crc, (*tables.Int)(&r.Kept), (*tables.Flag)(&r.CodeOnly),
+		(*tables.Text)(&r.Trace), (*tables.Text)(&r.ErrorType), (*tables.Text)(&r.Reason), (*tables.Int)(&r.Bytes))...)
+	r.CRC = uint32(crc)
+	return &r, err
 }
 
 // fewAhead is the smallest batch worth one combined lookup.
@@ -90,8 +86,7 @@ func (s *store) expect(group []*commit.Request) {
 }
 
 // lookedUp returns the row of a document if it was looked up ahead, or is the next of
-// those that are to be. A row is known until it is returned: whoever finds it may
-// change it.
+// those that are to be. A row is known until it is changed.
 func (s *store) lookedUp(k report.Key) (r *commit.Row, ok bool) {
 	if r, ok = s.known[k]; !ok {
 		if i := slices.Index(s.ahead[:min(len(s.ahead), many)], k); i >= 0 {
@@ -100,7 +95,6 @@ func (s *store) lookedUp(k report.Key) (r *commit.Row, ok bool) {
 			r, ok = s.known[k]
 		}
 	}
-	delete(s.known, k)
 	return r, ok
 }
 
@@ -117,11 +111,11 @@ func (s *store) lookAhead() {
 	}
 	found := make([]*commit.Row, len(keys))
 	rows, err := s.st.findMany.QueryContext(s.ctx, manyArgs(keys)...)
-	if forRows(rows, err, func(scan func(...any) error) error {
+	if tables.ForRows(rows, err, func(scan func(...any) error) error {
 		var place int
 		r, err := scanRow(scan, &place)
 		if err == nil {
-			found[place], r.ID = r, keys[place].ID
+			found[place], r.Key = r, keys[place]
 		}
 		return err
 	}) != nil {
@@ -134,21 +128,21 @@ func (s *store) lookAhead() {
 			taken = append(taken, codes[i])
 		}
 	}
-	s.lookUpCodes(taken)
+	s.lookUpCodes(taken, keys[0].Kind)
 	for _, d := range s.fresh {
 		delete(s.known, d.key)
 		delete(s.free, d.code)
 	}
 }
 
-// lookUpCodes finds out which of some codes are free.
-func (s *store) lookUpCodes(codes []string) {
+// lookUpCodes finds out which of some codes of a kind are free.
+func (s *store) lookUpCodes(codes []string, kind report.Kind) {
 	if len(codes) < fewAhead {
 		return
 	}
 	had := make([]bool, len(codes))
-	rows, err := s.st.manyCodes.QueryContext(s.ctx, manyTexts(codes)...)
-	if forRows(rows, err, func(scan func(...any) error) error {
+	rows, err := s.st.manyCodes.QueryContext(s.ctx, manyTexts(codes, kind)...)
+	if tables.ForRows(rows, err, func(scan func(...any) error) error {
 		var place int
 		err := scan(&place)
 		if err == nil {
@@ -161,20 +155,6 @@ func (s *store) lookUpCodes(codes []string) {
 	for i, code := range codes {
 		s.free[code] = !had[i]
 	}
-}
-
-// forRows calls f with each row that a query has found.
-func forRows(rows *sql.Rows, err error, f func(scan func(...any) error) error) error {
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := f(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 // forget is for changes of rows that were not found one by one. What is not inserted yet

@@ -66,7 +66,7 @@ func TestRowsAreFoundAsTheyAre(t *testing.T) {
 			err = fmt.Errorf("nothing was looked up in advance")
 		}
 		if err == nil {
-			_, _, err = tx.Resend(report.Advisories, report.ResendCursor{}, 10)
+			_, _, err = tx.Resend(report.Advisories, "", 10)
 		}
 		return err
 	}

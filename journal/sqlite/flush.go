@@ -37,8 +37,8 @@ func (j *Journal) beginFlush(group []*commit.Request) {
 			return
 		}
 		answer(group, nil) // before the next group can be committed: answers come in that order
-		close(f.done)
 		j.durable.Notify()
+		close(f.done)
 	}()
 }
 

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"compress/flate"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
@@ -76,9 +76,9 @@ func (s *store) DropPast(before, most, over int64, limit int) (n int, err error)
 	rows, err := s.st.oldestPast.QueryContext(s.ctx, limit)
 	var last int64
 	freed := map[report.Kind]commit.Totals{}
-	if err := forRows(rows, err, func(scan func(...any) error) error {
-		var version, at, size looseInt
-		var kind looseText
+	if err := tables.ForRows(rows, err, func(scan func(...any) error) error {
+		var version, at, size tables.Int
+		var kind tables.Text
 		if err := scan(&version, &kind, &at, &size); err != nil {
 			return err
 		}
@@ -155,10 +155,10 @@ func (j *Journal) nextToDeflate(ctx context.Context) (list []deflated, seen int6
 		size := 0
 		rows, err := e.readers.QueryContext(ctx, `SELECT version, kind, old_form, CASE WHEN old_form = ? THEN old_body END FROM history
 			WHERE version > ? ORDER BY version LIMIT ?`, int64(commit.FormRaw), seen, deflateStep)
-		err = forRows(rows, err, func(scan func(...any) error) error {
-			var version, form looseInt
-			var kind looseText
-			var body looseBytes
+		err = tables.ForRows(rows, err, func(scan func(...any) error) error {
+			var version, form tables.Int
+			var kind tables.Text
+			var body tables.Bytes
 			if err := scan(&version, &kind, &form, &body); err != nil {
 				return err
 			}
@@ -217,82 +217,4 @@ func (s *store) replaceBodies(list []deflated) error {
 		}
 	}
 	return nil
-}
-
-// inPast calls f with the history, as one transaction sees it.
-func (j *Journal) inPast(ctx context.Context, key report.Key, f func(commit.Past) error) error {
-	err := commit.CheckKey(key)
-	if err == nil {
-		err = j.inSnapshot(ctx, func(tx *sql.Tx) error { return f(past{ctx, tx}) })
-	}
-	if err != nil {
-		return fmt.Errorf("read the history of %s %q in the journal: %w", key.Kind, key.ID, err)
-	}
-	return nil
-}
-
-// past implements commit.Past in a transaction that reads.
-type past struct {
-	ctx context.Context
-	tx  *sql.Tx
-}
-
-func (p past) Current(k report.Key) (old commit.Replaced, err error) {
-	var version, at, ended, state, crc, size looseInt
-	var op, code looseText
-	err = p.tx.QueryRowContext(p.ctx, `SELECT version, op, code, accepted_at, `+commit.OldEnded+`, state, crc, coalesce(length(body), 0) FROM documents WHERE kind = ? AND id = ?`,
-		string(k.Kind), string(k.ID)).Scan(&version, &op, &code, &at, &ended, &state, &crc, &size)
-	if errors.Is(err, sql.ErrNoRows) {
-		return old, nil
-	}
-	return commit.Replaced{
-		Version: report.Version(version), Op: report.Op(op), Code: string(code), At: int64(at), Ended: int64(ended),
-		State: int64(state), CRC: int64(crc), Bytes: int64(size), Form: commit.FormRaw,
-	}, err
-}
-
-func (p past) CurrentBody(k report.Key) (body []byte, err error) {
-	err = p.tx.QueryRowContext(p.ctx, `SELECT body FROM documents WHERE kind = ? AND id = ?`, string(k.Kind), string(k.ID)).Scan((*looseBytes)(&body))
-	return body, err
-}
-
-func (p past) Body(v report.Version) (body []byte, err error) {
-	err = p.tx.QueryRowContext(p.ctx, `SELECT old_body FROM history WHERE version = ?`, int64(v)).Scan((*looseBytes)(&body))
-	return body, err
-}
-
-func (p past) Before(k report.Key, v report.Version, limit int) ([]commit.HistoryRow, error) {
-	return p.rows(pastBefore, k, v, limit)
-}
-
-func (p past) After(k report.Key, v report.Version, limit int) ([]commit.HistoryRow, error) {
-	return p.rows(pastAfter, k, v, limit)
-}
-
-const (
-	pastOf     = `SELECT ` + commit.HistoryColumns + ` FROM history INDEXED BY history_document WHERE kind = ? AND id = ? AND `
-	pastBefore = pastOf + `version < ? ORDER BY version DESC LIMIT ?`
-	pastAfter  = pastOf + `version > ? ORDER BY version LIMIT ?`
-)
-
-func (p past) rows(query string, k report.Key, v report.Version, limit int) (list []commit.HistoryRow, err error) {
-	rows, err := p.tx.QueryContext(p.ctx, query, string(k.Kind), string(k.ID), int64(v), max(limit, 0))
-	err = forRows(rows, err, func(scan func(...any) error) error {
-		r, err := scanPast(scan)
-		list = append(list, r)
-		return err
-	})
-	return list, err
-}
-
-// scanPast reads commit.HistoryColumns, and what follows them.
-func scanPast(scan func(...any) error, more ...any) (r commit.HistoryRow, err error) {
-	o := &r.Old
-	err = scan(append([]any{
-		(*looseText)(&r.Key.Kind), (*looseText)(&r.Key.ID), (*looseInt)(&r.Version), (*looseText)(&r.Op), (*looseInt)(&r.At), (*looseInt)(&r.Bytes),
-		(*looseText)(&r.Source.Sender), (*looseText)(&r.Source.Address), (*looseText)(&r.Source.Call),
-		(*looseInt)(&o.Version), (*looseText)(&o.Op), (*looseText)(&o.Code), (*looseInt)(&o.At), (*looseInt)(&o.State), (*looseInt)(&o.Ended),
-		(*looseInt)(&o.CRC), (*looseInt)(&o.Bytes), (*looseInt)(&o.Form), (*looseText)(&r.Source.Request),
-	}, more...)...)
-	return r, err
 }

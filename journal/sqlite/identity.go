@@ -144,7 +144,7 @@ func (j *Journal) begin(ctx context.Context) error {
 }
 
 func (e *engine) setInUse(ctx context.Context, is bool) error {
-	_, err := e.write.ExecContext(ctx, `INSERT OR REPLACE INTO meta VALUES ('in_use', ?)`, is)
+	_, err := e.write.ExecContext(ctx, `INSERT OR REPLACE INTO meta (name, value) VALUES ('in_use', ?)`, is)
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"riskdex/journal"
+	"riskdex/report"
 )
 
 // Inspect describes the journal that Open would open, which may be in use, and changes nothing.
@@ -79,7 +80,7 @@ func inspectFile(ctx context.Context, path string, i *journal.Inspection) error 
 	err = checkIsJournal(ctx, s.conn)
 	if err == nil {
 		var some int
-		err = s.conn.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM documents INDEXED BY documents_key WHERE kind <> 'probe')`).Scan(&some)
+		err = s.conn.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM documents INDEXED BY documents_key WHERE kind <> ?)`, string(report.Probe)).Scan(&some)
 		i.Empty = some == 0
 	}
 	if err == nil {

@@ -15,6 +15,7 @@ import (
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
@@ -111,7 +112,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	newer, other, text := filepath.Join(dir, "newer.db"), filepath.Join(dir, "other.db"), filepath.Join(dir, "text")
 	openTest(t, newer, journal.Options{}).Close()
-	execRaw(t, newer, fmt.Sprint("PRAGMA user_version = ", schemaVersion+1))
+	execRaw(t, newer, fmt.Sprint("PRAGMA user_version = ", tables.Version+1))
 	execRaw(t, other, "CREATE TABLE t (x)")
 	if err := os.WriteFile(text, bytes.Repeat([]byte("text\n"), 1000), 0o600); err != nil {
 		t.Fatal(err)
@@ -121,7 +122,7 @@ func TestForeignFilesAreRefused(t *testing.T) {
 			t.Errorf("%s: Open returned %v, want %q", path, err, want)
 		}
 	}
-	execRaw(t, newer, fmt.Sprint("PRAGMA user_version = ", schemaVersion))
+	execRaw(t, newer, fmt.Sprint("PRAGMA user_version = ", tables.Version))
 	openTest(t, newer, journal.Options{}) // the lock was released
 }
 
@@ -185,7 +186,7 @@ func TestIndexes(t *testing.T) {
 		`SELECT id FROM documents WHERE kind = ? AND state = 4 AND id > ? ORDER BY id LIMIT 100`:                                                "COVERING INDEX documents_dead (kind=? AND id>?)",
 		`SELECT id, version, op, state FROM documents WHERE kind = ? AND id > ? ORDER BY id LIMIT 100`:                                          "INDEX documents_key (kind=? AND id>?)",
 		`SELECT id, version, op, state FROM documents WHERE kind = ? AND id IN (?, ?)`:                                                          "INDEX documents_key (kind=? AND id=?)",
-		`SELECT seq, id FROM refusals WHERE kind = ?1 AND version < ?2 AND id COLLATE NOCASE IN (?3, ?1, ?2)`:                                   "INDEX refusals_document (kind=? AND id=? AND version<?)",
+		`SELECT seq, id FROM refusals WHERE kind = ?1 AND version < ?2 AND folded IN (?3, ?1, ?2)`:                                              "INDEX refusals_document (kind=? AND folded=? AND version<?)",
 	} {
 		rows, err := j.e.readers.Query("EXPLAIN QUERY PLAN "+query, "a", "b", "c")
 		if err != nil {

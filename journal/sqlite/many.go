@@ -22,34 +22,34 @@ func wantedTexts() string {
 }
 
 // manyQuery returns the statement that selects columns of up to many documents, after the
-// position of the document among the ids. joined adds further tables. The parameters are those
-// of columns, the ids, and their kind.
-func manyQuery(columns, joined string) string {
+// position of the document among the ids. The parameters are those of columns, the ids, and their kind.
+func manyQuery(columns string) string {
 	return `SELECT wanted.column1, ` + columns + ` FROM ` + wantedTexts() + `
-		CROSS JOIN documents INDEXED BY documents_key ON kind = ? AND id = wanted.column2` + joined
+		CROSS JOIN documents INDEXED BY documents_key ON kind = ? AND id = wanted.column2`
 }
 
 // manyCodesQuery returns the statement that selects, of up to many codes, the positions of those
-// that any city has or had in its newest record.
+// that any document of a kind has or had in its newest record. The parameters are the codes and the kind.
 func manyCodesQuery() string {
 	return `SELECT wanted.column1 FROM ` + wantedTexts() + `
-		WHERE EXISTS (SELECT 1 FROM documents INDEXED BY documents_code WHERE kind = 'cities' AND code = wanted.column2 AND code <> '')`
+		WHERE EXISTS (SELECT 1 FROM documents INDEXED BY documents_code WHERE kind = ? AND code = wanted.column2 AND code <> '')`
 }
 
-// insertQuery returns the statement that inserts n documents, with the arguments of
-// newDocument.args. It still needs commit.SQL.
-func insertQuery(n int) string {
+// insertQuery returns the statement that inserts n documents, with the arguments of newDocument. special
+// are the values of the last columns. It still needs commit.SQL.
+func insertQuery(n int, special string) string {
 	return `INSERT INTO documents
-		(kind, id, version, op, state, code, accepted_at, waiting_since, ended_at, crc, error_type, reason, body)
-		VALUES ` + strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, {pending}, ?, ?, ?, ?, ?, '', '', ?), `, n), ", ")
+		(kind, id, version, op, state, code, accepted_at, waiting_since, ended_at, crc, body, origin, kept, alone, trace, error_type, reason)
+		VALUES ` + strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, {pending}, ?, ?, ?, ?, ?, ?, `+special+`, '', ''), `, n), ", ")
 }
 
-// manyTexts returns texts as the parameters of wantedTexts.
-func manyTexts(texts []string) []any {
-	args := make([]any, many)
+// manyTexts returns texts as the parameters of wantedTexts, and a kind.
+func manyTexts(texts []string, kind report.Kind) []any {
+	args := make([]any, many+1)
 	for i, text := range texts {
 		args[i] = text
 	}
+	args[many] = string(kind)
 	return args
 }
 

@@ -5,9 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
+	"strings"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
@@ -92,7 +93,7 @@ type document struct {
 }
 
 // documentColumns are what a document is read from. The parameter is the budget.
-const documentColumns = `doc, kind, id, version, op, state, code, accepted_at, crc, length(body), CASE WHEN length(body) <= ? THEN body END`
+var documentColumns = strings.Replace(tables.ContentColumns, "body", "CASE WHEN length(body) <= ? THEN body END", 1) + `, doc, state, trace, length(body)`
 
 // read returns a document that the index lists as waiting, and verifies it,
 // unless its body is larger than budget.
@@ -108,7 +109,6 @@ func (e *engine) read(k report.Key, budget int64) (document, error) {
 	if err != nil {
 		return document{}, fmt.Errorf("read %s %q: %w", k.Kind, k.ID, err)
 	}
-	d.Trace = e.trace(k, d.Version)
 	return d, nil
 }
 
@@ -133,11 +133,7 @@ func (e *engine) readAll(keys []report.Key, b commit.Budget) ([]document, error)
 			break
 		}
 		keys = keys[1:]
-		traced := len(documents)
 		n, enough := e.readMany(together(keys), b.Limit(), add)
-		for i := traced; i < len(documents); i++ {
-			documents[i].Trace = e.trace(documents[i].Key, documents[i].Version)
-		}
 		if enough {
 			break
 		}
@@ -148,7 +144,7 @@ func (e *engine) readAll(keys []report.Key, b commit.Budget) ([]document, error)
 
 // readMany calls add with documents, in the order of keys, until it returns false, and
 // returns how many it took. It goes no further than to the first that cannot be read,
-// and leaves that to read. It leaves their traces out.
+// and leaves that to read.
 func (e *engine) readMany(keys []report.Key, budget int64, add func(document) bool) (n int, enough bool) {
 	if len(keys) < fewAhead {
 		return 0, false
@@ -174,24 +170,18 @@ func (e *engine) readMany(keys []report.Key, budget int64, add func(document) bo
 
 // scanDocument reads documentColumns, and what comes before them.
 func scanDocument(scan func(...any) error, k report.Key, budget int64, before ...any) (document, error) {
-	var kind, id, op, code looseText
-	var doc, version, state, accepted, crc, size looseInt
-	var body looseBytes
-	if err := scan(append(before, &doc, &kind, &id, &version, &op, &state, &code, &accepted, &crc, &size, &body)...); err != nil {
+	var d document
+	var intact bool
+	var trace tables.Text
+	var err error
+	d.Change, intact, err = tables.ScanContent(func(into ...any) error { return scan(append(before, into...)...) },
+		(*tables.Int)(&d.doc), (*tables.Int)(&d.state), &trace, (*tables.Int)(&d.size))
+	if err != nil {
 		return document{}, err
 	}
-	d := document{
-		doc:   int64(doc),
-		state: int64(state),
-		waits: state == commit.StatePending || state == commit.StateResend,
-		size:  int64(size),
-		Change: report.Change{
-			Key: report.Key{Kind: report.Kind(kind), ID: report.ID(id)}, Op: report.Op(op), Code: string(code),
-			Version: report.Version(version), AcceptedAt: time.UnixMicro(int64(accepted)).UTC(), Body: body,
-			Resent: state == commit.StateResend,
-		},
-	}
-	d.damaged = d.Key != k || !d.waits || d.size <= budget && commit.Checksum(d.Change) != uint32(crc)
+	d.Trace = string(trace)
+	d.waits, d.Resent = d.state == commit.StatePending || d.state == commit.StateResend, d.state == commit.StateResend
+	d.damaged = d.Key != k || !d.waits || d.size <= budget && !intact
 	d.Key = k
 	return d, nil
 }

@@ -5,12 +5,13 @@ import (
 	"errors"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
 func (s *store) Refuse(r report.Refusal, place report.Version, size int64) error {
 	return s.exec(s.st.refuse, int64(place), r.At.UnixMicro(), size, string(r.Kind), r.Method,
-		r.Path, r.Position, r.ID, r.Reason, r.Detail, r.Cut, int64(commit.RefusalChecksum(r)), r.Body)
+		r.Path, r.Position, r.ID, commit.Fold(r.ID), r.Reason, r.Detail, r.Cut, int64(commit.RefusalChecksum(r)), r.Body)
 }
 
 func (s *store) Refusal(seq int64) (place report.Version, size int64, err error) {
@@ -22,20 +23,15 @@ func (s *store) Refusal(seq int64) (place report.Version, size int64, err error)
 }
 
 func (s *store) RefusalsOf(kind report.Kind, before report.Version, ids [3]string) ([]commit.RefusalID, error) {
-	rows, err := s.st.refusalsOf.QueryContext(s.ctx, string(kind), int64(before), ids[0], ids[1], ids[2])
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var list []commit.RefusalID
-	for rows.Next() {
+	rows, err := s.st.refusalsOf.QueryContext(s.ctx, string(kind), int64(before), ids[0], ids[1], ids[2])
+	err = tables.ForRows(rows, err, func(scan func(...any) error) error {
 		var r commit.RefusalID
-		if err := rows.Scan(&r.Seq, &r.ID); err != nil {
-			return nil, err
-		}
+		err := scan(&r.Seq, &r.ID)
 		list = append(list, r)
-	}
-	return list, rows.Err()
+		return err
+	})
+	return list, err
 }
 
 func (s *store) DropRefusal(seq int64) error { return s.exec(s.st.dropRefusal, seq) }
@@ -50,34 +46,29 @@ func (s *store) ForgetPlaces(until report.Version) (int64, error) {
 
 func (s *store) OldestRefusals(f func(seq, size int64) bool) error {
 	rows, err := s.st.oldestRefusals.QueryContext(s.ctx)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = tables.ForRows(rows, err, func(scan func(...any) error) error {
 		var seq, size int64
-		if err := rows.Scan(&seq, &size); err != nil {
+		if err := scan(&seq, &size); err != nil {
 			return err
 		}
 		if !f(seq, size) {
-			return nil
+			return errEnough
 		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
 	}
-	return rows.Err()
+	return err
 }
 
 func (s *store) DropRefusalsUntil(seq int64) (n int, bytes int64, err error) {
 	rows, err := s.st.dropRefusals.QueryContext(s.ctx, seq)
-	if err != nil {
-		return 0, 0, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = tables.ForRows(rows, err, func(scan func(...any) error) error {
 		var size int64
-		if err := rows.Scan(&size); err != nil {
-			return 0, 0, err
-		}
+		err := scan(&size)
 		n, bytes = n+1, bytes+size
-	}
-	return n, bytes, rows.Err()
+		return err
+	})
+	return n, bytes, err
 }

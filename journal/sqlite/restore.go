@@ -260,7 +260,7 @@ func (r *restore) readWas(ctx context.Context, w *was) error {
 	}
 	all, err := summarize(ctx, s.conn)
 	if err == nil {
-		err = s.conn.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM documents WHERE kind <> 'probe'`).Scan((*int64)(&w.content))
+		err = s.conn.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM documents WHERE kind <> ?`, string(report.Probe)).Scan((*int64)(&w.content))
 	}
 	if err == nil {
 		w.summary = all
@@ -298,8 +298,8 @@ func summarize(ctx context.Context, conn *sql.Conn) (s summary, err error) {
 	if s.lineage, err = readLineage(ctx, conn); err != nil {
 		return summary{}, err
 	}
-	err = conn.QueryRowContext(ctx, `SELECT (SELECT coalesce(sum(indexes + deletes), 0) FROM totals WHERE kind <> 'probe'),
-		(SELECT value FROM meta WHERE name = 'last_version')`).Scan(&s.accepted, (*int64)(&s.last))
+	err = conn.QueryRowContext(ctx, `SELECT (SELECT coalesce(sum(indexes + deletes), 0) FROM totals WHERE kind <> ?),
+		(SELECT value FROM meta WHERE name = 'last_version')`, string(report.Probe)).Scan(&s.accepted, (*int64)(&s.last))
 	if err != nil {
 		return summary{}, nonsense(err)
 	}
@@ -340,7 +340,7 @@ func (r *restore) compare(ctx context.Context, conn *sql.Conn, was was) error {
 func keepLedger(ctx context.Context, conn *sql.Conn, l commit.Ledger) error {
 	_, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE; UPDATE meta SET value = ?1 WHERE name = 'last_version';
 		UPDATE ids SET value = ?5 WHERE name = 'feed';
-		INSERT OR REPLACE INTO loss SELECT 1, ?2, ?3, ?4 WHERE ?3 > 0; COMMIT`, int64(l.LastVersion), int64(l.Loss.Since), int64(l.Loss.Until), l.Loss.NoticedAt, newFileID())
+		INSERT OR REPLACE INTO loss (one, since, until, noticed_at) SELECT 1, ?2, ?3, ?4 WHERE ?3 > 0; COMMIT`, int64(l.LastVersion), int64(l.Loss.Since), int64(l.Loss.Until), l.Loss.NoticedAt, newFileID())
 	if err != nil {
 		_, _ = conn.ExecContext(ctx, "ROLLBACK") // SQLite may have done so itself
 	}

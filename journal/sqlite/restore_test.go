@@ -17,6 +17,7 @@ import (
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/committest"
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
@@ -183,7 +184,7 @@ func TestRestoreRefuses(t *testing.T) {
 	s := newSite(t)
 	newer := filepath.Join(t.TempDir(), "newer.db")
 	copyFile(t, s.backup, newer)
-	execRaw(t, newer, fmt.Sprint("PRAGMA user_version = ", schemaVersion+1))
+	execRaw(t, newer, fmt.Sprint("PRAGMA user_version = ", tables.Version+1))
 	text := filepath.Join(t.TempDir(), "text.db")
 	committest.WriteFile(t, text, strings.Repeat("no database ", 1000))
 	other := filepath.Join(t.TempDir(), "other.db")
@@ -243,7 +244,7 @@ func TestRestoreOverWhatCannotBeRead(t *testing.T) {
 		spoil func(*testing.T, site)
 		want  string // of the error; empty if the copy is known to be of this journal
 	}{
-		"of another schema": {func(t *testing.T, s site) { execRaw(t, s.path, fmt.Sprint("PRAGMA user_version = ", schemaVersion+1)) }, "use the riskdex that made it"},
+		"of another schema": {func(t *testing.T, s site) { execRaw(t, s.path, fmt.Sprint("PRAGMA user_version = ", tables.Version+1)) }, "use the riskdex that made it"},
 		"no database":       {spoilAll, "not a database"},
 		"another database":  {func(t *testing.T, s site) { execRaw(t, s.path, "PRAGMA application_id = 7") }, "no riskdex journal"},
 		"no lineage":        {func(t *testing.T, s site) { execRaw(t, s.path, "DELETE FROM ids WHERE name = 'line'") }, "lineage"},

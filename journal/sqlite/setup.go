@@ -5,10 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"riskdex/journal/internal/tables"
 )
 
 // markJournal makes a journal of a file that has the schema.
-var markJournal = fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion)
+var markJournal = fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, tables.Version)
 
 // setUp creates the schema in an empty file, and refuses a file that is no journal of this version.
 func setUp(ctx context.Context, conn *sql.Conn) error {
@@ -36,8 +38,8 @@ func checkIsJournal(ctx context.Context, conn *sql.Conn) error {
 	switch {
 	case application != applicationID:
 		return errors.New("it is an SQLite database, but no riskdex journal; choose another file")
-	case version != schemaVersion:
-		return fmt.Errorf("its tables have version %d, and this riskdex knows version %d: use the riskdex that made it", version, schemaVersion)
+	case version != tables.Version:
+		return fmt.Errorf("its tables have version %d, and this riskdex knows version %d: use the riskdex that made it", version, tables.Version)
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
@@ -27,7 +28,7 @@ import (
 // one.
 type Journal struct {
 	commit.Requests
-	commit.Histories
+	*tables.Reader
 	opt     journal.Options
 	queue   *commit.Queue
 	path    string
@@ -41,6 +42,8 @@ type Journal struct {
 
 	open      context.Context // ends with Close, which does not wait for a long copy
 	endCopies context.CancelFunc
+
+	background sync.WaitGroup // ends with open
 
 	// Owned by the goroutine of run.
 	quota          *quota
@@ -80,9 +83,9 @@ func Open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 		return nil, fmt.Errorf("open the journal %s: %w", path, whyNoFile(path, err))
 	}
 	go j.run()
-	go commit.DropDeletedRegularly(j.open, j, j.opt, j.giveBack)
+	j.background.Go(func() { commit.DropDeletedRegularly(j.open, j, j.opt, j.giveBack) })
 	requests := j.Requests
-	go requests.KeepHistoryBounded(j.open, j.deflateHistory)
+	j.background.Go(func() { requests.KeepHistoryBounded(j.open, j.deflateHistory) })
 	return j, nil
 }
 
@@ -110,7 +113,10 @@ func open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 	}
 	j.opt, j.queue = opt, commit.NewQueue()
 	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Over: j.over, Claimed: j.claims.of, Contents: j.contents, Lost: j.lost})
-	j.Histories = commit.NewHistories(j.inPast)
+	j.Reader = tables.NewReader(tables.SQLite, tables.Hooks{
+		Read:     func(f func(tables.Querier) error) error { return j.read(func(e *engine) error { return f(e.readers) }) },
+		Snapshot: j.inSnapshot, IsCorrupt: isCorrupt,
+	})
 	j.close = sync.OnceValue(j.shutDown)
 	j.open, j.endCopies = context.WithCancel(context.WithoutCancel(ctx))
 	if j.watermark, err = openWatermark(path); err != nil {
@@ -229,12 +235,14 @@ func (j *Journal) shutDown() error {
 	j.endCopies()
 	j.queue.Close()
 	<-j.ended
+	j.background.Wait()
 	j.claims.close()
 	j.fail(journal.ErrClosed)
 
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.closed = true
+	j.awaitDiskTest()
 	var err error
 	if j.e != nil && !j.distrusted {
 		err = j.lastCheckpoint()
@@ -307,17 +315,12 @@ func (j *Journal) inSnapshot(ctx context.Context, f func(*sql.Tx) error) error {
 	})
 }
 
-// tryMemory is report.TryMemory for the body that a query finds the length of. Whoever reads the body
-// says what else is wrong with the row.
-func tryMemory(ctx context.Context, tx *sql.Tx, query string, args ...any) error {
-	var bytes looseInt
-	if err := tx.QueryRowContext(ctx, query, args...).Scan(&bytes); err != nil {
-		return nil //nolint:nilerr // see above
-	}
-	return report.TryMemory(ctx, int64(bytes))
+// contents implements commit.Hooks.Contents.
+func (j *Journal) contents(ctx context.Context, stamps []report.Stamp) ([]commit.Content, []report.Stamp, error) {
+	return j.Contents(ctx, stamps, func(s report.Stamp, err error) {
+		j.opt.Log.Error("the journal cannot read a document; restore a backup", "kind", s.Kind, "id", s.ID, "version", s.Version, "error", err)
+	})
 }
-
-const bodyLength = `SELECT coalesce(length(body), 0) FROM documents WHERE kind = ? AND id = ?`
 
 // testDisk writes a byte to the disk of the journal, and closes the channel that it returns once
 // the write has ended. Whoever reads the database writes, too: to the memory that SQLite
@@ -342,4 +345,14 @@ func (j *Journal) testDisk() (done <-chan struct{}) {
 		}()
 	}
 	return j.diskTest
+}
+
+// awaitDiskTest waits for the test under way, if there is one.
+func (j *Journal) awaitDiskTest() {
+	j.diskTesting.Lock()
+	test := j.diskTest
+	j.diskTesting.Unlock()
+	if test != nil {
+		<-test
+	}
 }

@@ -5,9 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
@@ -51,55 +54,51 @@ func (s *store) WithCode(code string, op report.Op, most int) ([]report.ID, erro
 	if err := s.insertFresh(); err != nil {
 		return nil, err
 	}
-	return idsOf(s.st.byCode.QueryContext(s.ctx, string(report.Cities), code, string(op), most))
+	var ids []report.ID
+	rows, err := s.st.byCode.QueryContext(s.ctx, string(report.Cities), code, string(op), most)
+	err = tables.ForRows(rows, err, func(scan func(...any) error) error {
+		var id tables.Text
+		err := scan(&id)
+		ids = append(ids, report.ID(id))
+		return err
+	})
+	return ids, err
 }
 
-func (s *store) Put(c report.Change, n commit.Naming, waiting int64, old *commit.Row) error {
+func (s *store) Put(c report.Change, n commit.Naming, origin report.Version, waiting int64, old *commit.Row) error {
 	var body any // NULL when there is none
 	if len(c.Body) > 0 {
 		body = c.Body
 	}
 	version, op, at, crc := int64(c.Version), string(c.Op), c.AcceptedAt.UnixMicro(), int64(commit.Checksum(c))
 	delete(s.free, c.Code)
-	var err error
-	switch {
-	case old == nil:
-		s.fresh = append(s.fresh, newDocument{
-			key: c.Key, code: c.Code, naming: n, trace: c.Trace,
-			args: [insertArgs]any{string(c.Kind), string(c.ID), version, op, c.Code, at, waiting, at, crc, body},
-		})
+	// Each parameter takes time, and most documents have nothing special.
+	plain, special := origin == 0 && n == (commit.Naming{}) && c.Trace == "", []any{int64(origin), int64(n.Kept), n.CodeOnly, c.Trace}
+	if old == nil {
+		delete(s.known, c.Key)
+		s.fresh = append(s.fresh, newDocument{c.Key, c.Code, plain, append([]any{string(c.Kind), string(c.ID), version, op, c.Code, at, waiting, at, crc, body}, special...)})
 		if s.freshBytes += len(c.Body); len(s.fresh) == many || s.freshBytes > maxFreshBytes {
-			err = s.insertFresh()
+			return s.insertFresh()
 		}
-		return err
-	case old.Op == c.Op && old.Code == c.Code: // the indices that have them stay as they are
-		_, err = s.st.replaceContent.ExecContext(s.ctx, version, at, waiting, at, crc, body, old.Doc)
-	default:
-		_, err = s.st.replace.ExecContext(s.ctx, version, op, c.Code, at, waiting, at, crc, body, old.Doc)
+		return nil
 	}
-	if err == nil && n != old.Naming {
-		err = s.keepNaming(c.Key, n)
+	args := []any{version, at, waiting, at, crc, body}
+	if plain && old.Op == c.Op && old.Code == c.Code { // the indices that have them stay as they are
+		return s.change(old, s.st.replaceContent, args...)
 	}
-	if err == nil {
-		err = s.dropTrace(old.Doc)
-	}
-	if err == nil {
-		err = s.keepTrace(c.Key, c.Trace)
-	}
-	return err
+	return s.change(old, s.st.replace, append(append(args, op, c.Code), special...)...)
 }
 
 // newDocument is a document that is to be inserted.
 type newDocument struct {
-	key    report.Key
-	code   string
-	naming commit.Naming
-	trace  string
-	args   [insertArgs]any
+	key   report.Key
+	code  string
+	plain bool
+	args  []any // of the statement insert
 }
 
 const (
-	insertArgs = 10 // of insertQuery for each document
+	plainArgs = 10 // of a document that has nothing special
 	// maxFreshBytes bounds the bodies in a statement, which SQLite copies for it.
 	maxFreshBytes = 1 << 20
 )
@@ -109,125 +108,70 @@ const (
 func (s *store) insertFresh() error {
 	list := s.fresh
 	s.fresh, s.freshBytes = s.fresh[:0], 0
-	if len(list) == many {
-		args := make([]any, 0, many*insertArgs)
+	if len(list) == many && !slices.ContainsFunc(list, func(d newDocument) bool { return !d.plain }) {
+		args := make([]any, 0, many*plainArgs)
 		for _, d := range list {
-			args = append(args, d.args[:]...)
+			args = append(args, d.args[:plainArgs]...)
 		}
-		if _, err := s.st.insertMany.ExecContext(s.ctx, args...); err != nil {
-			return err
-		}
+		return s.exec(s.st.insertMany, args...)
 	}
 	for _, d := range list {
-		if len(list) < many {
-			if _, err := s.st.insert.ExecContext(s.ctx, d.args[:]...); err != nil {
-				return fmt.Errorf("write %s %q: %w", d.key.Kind, d.key.ID, err)
-			}
-		}
-		if d.naming != (commit.Naming{}) {
-			if err := s.keepNaming(d.key, d.naming); err != nil {
-				return err
-			}
-		}
-		if err := s.keepTrace(d.key, d.trace); err != nil {
-			return err
+		if err := s.exec(s.st.insert, d.args...); err != nil {
+			return fmt.Errorf("write %s %q: %w", d.key.Kind, d.key.ID, err)
 		}
 	}
 	return nil
 }
 
-func (s *store) keepNaming(k report.Key, n commit.Naming) error {
-	return s.exec(s.st.keepNaming, string(k.Kind), string(k.ID), int64(n.Kept), n.CodeOnly)
+// change changes a row, by a statement whose last parameter is its number.
+func (s *store) change(r *commit.Row, stmt *sql.Stmt, args ...any) error {
+	delete(s.known, r.Key)
+	return s.exec(stmt, append(args, r.Doc)...)
 }
 
-func (s *store) Rename(r *commit.Row, n commit.Naming) error {
-	return s.keepNaming(report.Key{Kind: report.Cities, ID: r.ID}, n)
+func (s *store) Update(r *commit.Row) error { return s.change(r, s.st.update, updateArgs(r)...) }
+
+func (s *store) Drop(r *commit.Row) error { return s.change(r, s.st.drop, updateArgs(r)...) }
+
+func updateArgs(r *commit.Row) []any {
+	return []any{int64(r.Version), int64(r.Origin), r.State, r.WaitedAt, r.EndedAt, int64(r.CRC), int64(r.Kept), r.CodeOnly, r.Trace, r.ErrorType, r.Reason}
 }
 
-func (s *store) End(r *commit.Row, at int64) error {
-	if err := s.exec(s.st.end, at, commit.StateDone, r.Doc); err != nil {
-		return err
-	}
-	return s.dropTrace(r.Doc)
-}
-
-func (s *store) SetAside(r *commit.Row, at int64, errorType, reason string) error {
-	if err := s.exec(s.st.setAside, r.Doc, at, errorType, reason); err != nil {
-		return err
-	}
-	return s.dropTrace(r.Doc)
-}
-
-func (s *store) Drop(r *commit.Row, at int64, crc *uint32) error {
-	var sum any // NULL leaves it as it is
-	if crc != nil {
-		sum = int64(*crc)
-	}
-	return s.exec(s.st.drop, r.Doc, at, sum)
-}
-
-func (s *store) EndClaimed(settlement report.Settlement, claimed commit.Claim, at int64) (bool, error) {
+func (s *store) EndClaimed(k report.Key, claimed commit.Claim, ended int64) (bool, error) {
 	if claimed.Doc == 0 {
 		return false, nil
 	}
-	delete(s.known, settlement.Key)
-	n, err := s.count(s.st.endClaimed, at, claimed.Doc, int64(settlement.Version), claimed.State)
-	if n == 0 || err != nil {
-		return false, err
-	}
-	return true, s.dropTrace(claimed.Doc)
+	delete(s.known, k)
+	n, err := s.count(s.st.endClaimed, ended, claimed.Doc, int64(claimed.Version), claimed.State)
+	return n > 0 && err == nil, err
 }
 
 func (s *store) Unclaim(commit.Settled) {} // claims are in memory
-
-func (s *store) Wait(r *commit.Row, since int64) error { return s.exec(s.st.move, r.Doc, since) }
-
-func (s *store) Mark(r *commit.Row) error { return s.exec(s.st.mark, r.Doc) }
-
-func (s *store) Reissue(r *commit.Row, v report.Version, crc uint32) error {
-	return s.exec(s.st.renew, r.Doc, int64(v), int64(crc))
-}
 
 // MarkAll goes in the order in which the documents are in the file: any other writes most of its
 // pages once for each piece.
 func (s *store) MarkAll(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error) {
 	s.forget()
-	var last int64
+	var begin, last int64
+	if after != "" {
+		if begin, err = strconv.ParseInt(string(after), 10, 64); err != nil {
+			return 0, "", err
+		}
+	}
 	if err := s.st.lastDoc.QueryRowContext(s.ctx).Scan(&last); err != nil {
-		return 0, report.ResendCursor{}, err
+		return 0, "", err
 	}
-	end := after.Doc + int64(limit)
+	end := begin + int64(limit)
 	if end < last {
-		next.Doc = end
+		next = report.ResendCursor(strconv.FormatInt(end, 10))
 	}
-	n, err = s.count(s.st.resend, string(kind), after.Doc, end)
+	n, err = s.count(s.st.resend, string(kind), begin, end)
 	return n, next, err
 }
 
 func (s *store) MarkDeleted(kind report.Kind, since int64) (int64, error) {
 	s.forget()
 	return s.count(s.st.resendDeleted, string(kind), since)
-}
-
-func (s *store) Origin(r *commit.Row) (report.Version, error) {
-	var origin int64
-	err := s.st.origin.QueryRowContext(s.ctx, r.Doc, int64(r.Version)).Scan(&origin)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, fmt.Errorf("look up since when %q is as it is: %w", r.ID, err)
-	}
-	return report.Version(origin), nil
-}
-
-// KeepOrigin leaves the next version without one until it is noted for that one.
-func (s *store) KeepOrigin(k report.Key, origin report.Version) error {
-	err := s.insertFresh()
-	if err == nil {
-		err = s.exec(s.st.keepOrigin, string(k.Kind), string(k.ID), int64(origin))
-	}
-	if err != nil {
-		return fmt.Errorf("note since when %s %q is as it is: %w", k.Kind, k.ID, err)
-	}
-	return nil
 }
 
 // Receipt returns a digest that is not nil where there is one.
@@ -307,8 +251,7 @@ func (s *store) finish(before commit.Ledger) error {
 		if t == before.Totals[k] {
 			continue
 		}
-		if err := s.exec(s.st.totals, string(k), t.Indexes, t.Deletes, t.Indexed, t.Deleted,
-			t.Superseded, t.Died, t.Pending, t.Resending, t.DeadLetters, t.Tombstones, t.Dropped, t.History, t.HistoryBytes, t.HistoryDropped, int64(t.DroppedVersion)); err != nil {
+		if err := s.exec(s.st.totals, append(tables.TotalsArgs(t), string(k))...); err != nil {
 			return fmt.Errorf("keep the totals of %s: %w", k, err)
 		}
 	}

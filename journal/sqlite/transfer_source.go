@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/journal/transfer"
 	"riskdex/report"
 )
@@ -113,7 +114,7 @@ func (s *transferSource) Head(ctx context.Context) (h transfer.Head, err error) 
 	}
 	h.Notes = map[string]string{}
 	rows, err := s.conn.QueryContext(ctx, commit.NotesQuery)
-	if err := forRows(rows, err, func(scan func(...any) error) error {
+	if err := tables.ForRows(rows, err, func(scan func(...any) error) error {
 		var name, value string
 		err := scan(&name, &value)
 		h.Notes[name] = value
@@ -129,14 +130,9 @@ func (s *transferSource) Head(ctx context.Context) (h transfer.Head, err error) 
 
 // Keys come from their index, without a look at the records, so that it can be said
 // which record cannot be read.
-const copyDocuments = `SELECT k.kind, k.id, d.kind, d.id, d.version, coalesce(o.origin, 0), d.op, d.state, d.code, d.accepted_at,
-	d.waiting_since, d.ended_at, d.crc, coalesce(t.traceparent, ''), d.error_type, d.reason, d.body, coalesce(n.kept, 0), coalesce(n.alone, 0)
-	FROM documents AS k INDEXED BY documents_key
-	LEFT JOIN documents AS d ON d.doc = k.doc
-	LEFT JOIN origins AS o ON o.doc = d.doc AND o.version = d.version
-	LEFT JOIN namings AS n ON n.doc = d.doc
-	LEFT JOIN traces AS t ON t.doc = d.doc AND t.version = d.version
-	ORDER BY k.kind, k.id`
+const copyDocuments = `SELECT k.kind, k.id, d.kind, d.id, d.version, d.origin, d.op, d.state, d.code, d.accepted_at,
+	d.waiting_since, d.ended_at, d.crc, d.trace, d.error_type, d.reason, d.body, d.kept, d.alone
+	FROM documents AS k INDEXED BY documents_key LEFT JOIN documents AS d ON d.doc = k.doc ORDER BY k.kind, k.id`
 
 func (s *transferSource) Documents(ctx context.Context) iter.Seq2[transfer.Document, error] {
 	var last report.Key
@@ -165,7 +161,7 @@ func (s *transferSource) Documents(ctx context.Context) iter.Seq2[transfer.Docum
 
 // after names the document that comes after another one.
 func (s *transferSource) after(ctx context.Context, last report.Key) string {
-	var kind, id looseText
+	var kind, id tables.Text
 	err := s.conn.QueryRowContext(ctx, `SELECT kind, id FROM documents INDEXED BY documents_key WHERE (kind, id) > (?1, ?2) ORDER BY kind, id LIMIT 1`,
 		string(last.Kind), string(last.ID)).Scan(&kind, &id)
 	if err != nil {
@@ -206,7 +202,7 @@ func (s *transferSource) Receipts(ctx context.Context) iter.Seq2[transfer.Receip
 func (s *transferSource) History(ctx context.Context) iter.Seq2[transfer.Past, error] {
 	var last report.Version
 	scan := func(rows *sql.Rows) (r transfer.Past, err error) {
-		r.HistoryRow, err = scanPast(rows.Scan, (*exactBytes)(&r.Body))
+		r.HistoryRow, err = tables.ScanPast(rows.Scan, (*exactBytes)(&r.Body))
 		last = r.Version
 		return r, err
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/journal/transfer"
 )
 
@@ -79,13 +80,18 @@ func (t *transferTarget) create(ctx context.Context) (err error) {
 
 func (t *transferTarget) Write(ctx context.Context, head transfer.Head, documents iter.Seq2[transfer.Document, error],
 	refusals iter.Seq2[transfer.Refusal, error], receipts iter.Seq2[transfer.Receipt, error], history iter.Seq2[transfer.Past, error]) error {
-	if err := t.writeDocuments(ctx, documents); err != nil {
+	if err := writeRows(ctx, t.conn, documents, `INSERT INTO documents (kind, id, version, origin, op, state, code, accepted_at,
+		waiting_since, ended_at, crc, kept, alone, trace, error_type, reason, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		func(d transfer.Document) []any {
+			return []any{string(d.Kind), string(d.ID), int64(d.Version), int64(d.Origin), string(d.Op), d.State, d.Code, d.AcceptedAt.UnixMicro(),
+				d.WaitedAt, d.EndedAt, d.CRC, int64(d.Kept), d.CodeOnly, d.Trace, d.ErrorType, d.Reason, d.Body}
+		}); err != nil {
 		return err
 	}
 	if err := writeRows(ctx, t.conn, refusals, `INSERT INTO refusals
-		(seq, version, at, bytes, kind, method, path, position, id, reason, detail, cut, crc, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		(seq, version, at, bytes, kind, method, path, position, id, folded, reason, detail, cut, crc, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		func(r transfer.Refusal) []any {
-			return []any{r.Seq, int64(r.Place), r.At.UnixMicro(), r.Size, string(r.Kind), r.Method, r.Path, r.Position, r.ID, r.Reason, r.Detail, r.Cut, r.CRC, r.Body}
+			return []any{r.Seq, int64(r.Place), r.At.UnixMicro(), r.Size, string(r.Kind), r.Method, r.Path, r.Position, r.ID, commit.Fold(r.ID), r.Reason, r.Detail, r.Cut, r.CRC, r.Body}
 		}); err != nil {
 		return err
 	}
@@ -104,42 +110,6 @@ func (t *transferTarget) Write(ctx context.Context, head transfer.Head, document
 		return err
 	}
 	return t.writeHead(ctx, head)
-}
-
-func (t *transferTarget) writeDocuments(ctx context.Context, documents iter.Seq2[transfer.Document, error]) error {
-	var extra [3]*sql.Stmt
-	for i, query := range []string{
-		`INSERT INTO origins (doc, version, origin) VALUES (?, ?, ?)`,
-		`INSERT INTO traces (doc, version, traceparent) VALUES (?, ?, ?)`,
-		`INSERT INTO namings (doc, kept, alone) VALUES (?, ?, ?)`,
-	} {
-		stmt, err := t.conn.PrepareContext(ctx, query)
-		if err != nil {
-			return err
-		}
-		defer stmt.Close()
-		extra[i] = stmt
-	}
-	doc := int64(0)
-	withExtra := transfer.Through(documents, func(d transfer.Document) (err error) {
-		doc++
-		if d.Origin != 0 {
-			_, err = extra[0].ExecContext(ctx, doc, int64(d.Version), int64(d.Origin))
-		}
-		if d.Trace != "" && err == nil {
-			_, err = extra[1].ExecContext(ctx, doc, int64(d.Version), d.Trace)
-		}
-		if (d.Naming != commit.Naming{}) && err == nil {
-			_, err = extra[2].ExecContext(ctx, doc, int64(d.Kept), d.CodeOnly)
-		}
-		return err
-	})
-	return writeRows(ctx, t.conn, withExtra, `INSERT INTO documents (doc, kind, id, version, op, state, code, accepted_at,
-		waiting_since, ended_at, crc, error_type, reason, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		func(d transfer.Document) []any {
-			return []any{doc, string(d.Kind), string(d.ID), int64(d.Version), string(d.Op), d.State, d.Code, d.AcceptedAt.UnixMicro(),
-				d.WaitedAt, d.EndedAt, d.CRC, d.ErrorType, d.Reason, d.Body}
-		})
 }
 
 // writeRows runs a statement with the values of each record.
@@ -163,9 +133,8 @@ func writeRows[T any](ctx context.Context, conn *sql.Conn, records iter.Seq2[T, 
 // writeHead writes the rest, and what makes it a journal.
 func (t *transferTarget) writeHead(ctx context.Context, head transfer.Head) error {
 	for k, sums := range head.Totals {
-		if err := t.exec(ctx, `INSERT OR REPLACE INTO totals (kind, indexes, deletes, indexed, deleted, superseded, dead, pending, resending, dead_letters,
-			tombstones, tombstones_dropped, history, history_bytes, history_dropped, dropped_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(k), sums.Indexes, sums.Deletes, sums.Indexed, sums.Deleted, sums.Superseded,
-			sums.Died, sums.Pending, sums.Resending, sums.DeadLetters, sums.Tombstones, sums.Dropped, sums.History, sums.HistoryBytes, sums.HistoryDropped, int64(sums.DroppedVersion)); err != nil {
+		if err := t.exec(ctx, `INSERT OR REPLACE INTO totals (kind, `+tables.EachTotal("@", "@", 0)+`) VALUES (?, `+tables.EachTotal("?", "?", 0)+`)`,
+			append([]any{string(k)}, tables.TotalsArgs(sums)...)...); err != nil {
 			return err
 		}
 	}

@@ -170,22 +170,3 @@ func (j *Journal) lost(ctx context.Context, given []report.Stamp) (versions []re
 	})
 	return versions, err
 }
-
-// Newest implements Journal.
-func (j *Journal) Newest(ctx context.Context, kind report.Kind, limit int) (list []report.Stamp, err error) {
-	err = j.inSnapshot(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, commit.NewestQuery, string(kind), limit)
-		return forRows(rows, err, func(scan func(...any) error) error {
-			var id looseText
-			s := report.Stamp{Key: report.Key{Kind: kind}}
-			err := scan(&id, &s.Version)
-			s.ID = report.ID(id)
-			list = append(list, s)
-			return nonsense(err)
-		})
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find the newest %s in the journal: %w", kind, err)
-	}
-	return list, nil
-}

@@ -190,7 +190,6 @@ func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushe
 	}
 	j.ledger = after
 	j.claims.hold(after.Loss)
-	j.e.traces.Store(after.Traces) // before a Claim that has read too early is told to read again
 	j.claims.committed(tx)
 	tx.Warn(j.opt.Log)
 	switch {

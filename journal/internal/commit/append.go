@@ -84,11 +84,8 @@ func (tx *Transaction) accept(c report.Change, place report.Version, refused boo
 	if c.ExactID {
 		place = BeforeAll
 	}
-	if place != 0 && old != nil {
-		newer, err := tx.isNewer(old, place)
-		if err != nil || newer {
-			return report.Stamp{Key: key}, err
-		}
+	if place != 0 && old != nil && old.place() > place {
+		return report.Stamp{Key: key}, nil
 	}
 	if c.Op == report.Delete && c.ExactID { // nobody delivered it: it removes what the journal does not know
 		if err := tx.checkHeld(BeforeAll); err != nil {
@@ -205,16 +202,12 @@ func (tx *Transaction) Warn(log *slog.Logger) {
 
 // putAt is put of a change that has a place in the order of deliveries; 0 is the newest.
 func (tx *Transaction) putAt(c *report.Change, n Naming, old *Row, place report.Version) error {
-	err := tx.put(c, n, old)
-	if err != nil || place == 0 {
-		return err
-	}
-	return tx.Store.KeepOrigin(c.Key, retryOrigin(place))
+	return tx.put(c, n, retryOrigin(place), old)
 }
 
 // put writes a change over the row that its document has, if any, and gives it
 // its version. A document that is pending already keeps the time since when it waits.
-func (tx *Transaction) put(c *report.Change, n Naming, old *Row) (err error) {
+func (tx *Transaction) put(c *report.Change, n Naming, origin report.Version, old *Row) (err error) {
 	if c.Version, err = tx.Store.NextVersion(0); err != nil {
 		return err
 	}
@@ -235,5 +228,5 @@ func (tx *Transaction) put(c *report.Change, n Naming, old *Row) (err error) {
 	})
 	tx.touch(c.Key, true)
 	tx.Wake = true
-	return tx.Store.Put(*c, n, waiting, old)
+	return tx.Store.Put(*c, n, origin, waiting, old)
 }

@@ -8,6 +8,7 @@ type Claim struct {
 	Version report.Version
 	Doc     int64 // 0 if unknown
 	State   int64
+	Op      report.Op
 }
 
 // pendingPerResent is how many claims of pending changes go before each claim of changes that are

@@ -7,9 +7,4 @@ import "riskdex/report"
 type Content struct {
 	report.Change
 	Intact bool // its checksum fits
-
-	// Unreadable is not nil when SQLite could not follow its pages. The writer must
-	// not try: it would make the transaction fail, for everyone. So the document is
-	// left alone.
-	Unreadable error
 }

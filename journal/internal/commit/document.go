@@ -15,9 +15,6 @@ type Lookup interface {
 	// WithCode returns the ids of cities that have a code, have not lost it, and whose newest
 	// change is op, up to most of them.
 	WithCode(code string, op report.Op, most int) ([]report.ID, error)
-	// Origin returns the origin of a row's version, or 0 if it has none. It is negative for what
-	// was refused at first.
-	Origin(r *Row) (report.Version, error)
 }
 
 // mostNamed bounds the cities that are listed for a code that is ambiguous.

@@ -13,7 +13,6 @@ type Ledger struct {
 	Totals       map[report.Kind]Totals
 	Refusals     int   // kept
 	RefusalBytes int64 // of those kept
-	Traces       int64 // kept
 	Loss         Loss  // in a journal for one process
 }
 

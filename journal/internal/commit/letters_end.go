@@ -56,13 +56,7 @@ func (tx *Transaction) RetryDead(c Content, r *Row) (bool, error) {
 		return false, err
 	}
 	tx.source = report.Source{Call: sourceRetryDead}
-	origin, err := tx.storedOrigin(r)
-	if err == nil {
-		err = tx.put(&c.Change, r.Naming, r)
-	}
-	if err == nil {
-		err = tx.Store.KeepOrigin(c.Key, origin)
-	}
+	err := tx.put(&c.Change, r.Naming, r.originOf(), r)
 	return err == nil, err
 }
 
@@ -78,16 +72,9 @@ func (tx *Transaction) replaceDead(s report.Stamp, c report.Change) (report.Stam
 		return report.Stamp{}, err
 	}
 	tx.source = report.Source{Call: sourceReplaceDead}
-	origin, err := tx.storedOrigin(r)
-	if err != nil {
-		return report.Stamp{}, err
-	}
 	n, _, err := tx.nameCity(&c, c.ID, r, 0)
-	if err == nil {
-		err = tx.put(&c, n, r)
-	}
 	if err == nil { // what was refused since the dead one was delivered stays newer
-		err = tx.Store.KeepOrigin(c.Key, origin)
+		err = tx.put(&c, n, r.originOf(), r)
 	}
 	return report.Stamp{Key: c.Key, Version: c.Version}, err
 }
@@ -97,12 +84,12 @@ func (tx *Transaction) dropDead(c Content, r *Row) (bool, error) {
 	if r.State != StateDead {
 		return false, nil
 	}
-	var crc *uint32
 	if c.Intact {
 		c.Body = nil
-		crc = new(Checksum(c.Change))
+		r.CRC = Checksum(c.Change)
 	}
 	tx.ledger.update(c.Kind, func(t *Totals) { t.leave(StateDead) })
 	tx.touch(c.Key, false)
-	return true, tx.Store.Drop(r, tx.Now.UnixMicro(), crc)
+	r.drop(tx.Now.UnixMicro())
+	return true, tx.Store.Drop(r)
 }

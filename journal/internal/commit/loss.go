@@ -65,15 +65,12 @@ const LostQuery = `SELECT coalesce((SELECT version FROM documents WHERE kind = $
 const LostUntilQuery = `SELECT coalesce(max(until), 0) FROM (SELECT until FROM loss UNION ALL
 	SELECT CAST(substr(name, length('` + NotePrefix + report.LossNotes + `') + 1) AS bigint) FROM ids WHERE name LIKE '` + NotePrefix + report.LossNotes + `%') AS lost`
 
-// NewestQuery is the statement of both engines for the newest versions of a kind, the last first.
-const NewestQuery = `SELECT id, version FROM documents WHERE kind = $1 ORDER BY version DESC LIMIT $2`
-
 // NewestBeforeQuery is the highest version of a document of a kind below one, or nothing.
 const NewestBeforeQuery = `SELECT version FROM documents WHERE kind = $1 AND version < $2 ORDER BY version DESC LIMIT 1`
 
 // KeepLoss is the statement of both engines that notes a loss, joined with the one that is known:
 // another process may be noting one, too.
-const KeepLoss = `INSERT INTO loss VALUES (true, $1, $2, $3) ON CONFLICT (one) DO UPDATE SET
+const KeepLoss = `INSERT INTO loss (one, since, until, noticed_at) VALUES (true, $1, $2, $3) ON CONFLICT (one) DO UPDATE SET
 	since = CASE WHEN excluded.since < loss.since THEN excluded.since ELSE loss.since END,
 	until = CASE WHEN excluded.until > loss.until THEN excluded.until ELSE loss.until END`
 

@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,12 +57,7 @@ func (r *Row) wasOnlyCode(code string) bool {
 
 // statedAt returns the place in the order of deliveries of the last record that stated
 // the code of a city.
-func (x resolver) statedAt(r *Row) (report.Version, error) {
-	if r.Kept != 0 {
-		return r.Kept, nil
-	}
-	return x.origin(r)
-}
+func (r *Row) statedAt() report.Version { return cmp.Or(r.Kept, r.place()) }
 
 // nameCity returns the Naming of a city when c becomes its newest change, and completes the code of c.
 // addressed is the id that c came with, and place is as in accept. stale reports that c must
@@ -117,7 +113,7 @@ func (tx *Transaction) keepCode(c *report.Change, old *Row) (report.Version, err
 			return 0, nil
 		}
 	}
-	return tx.origin(old)
+	return old.place(), nil
 }
 
 // takeCode takes the code of c from the city that keeps it, or was deleted with it. If that city
@@ -152,7 +148,8 @@ func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version)
 			case r.isOnlyCode(c.Code) && ownID:
 				stale, err = tx.adopt(r, c, place)
 			case op == report.Delete || r.Kept != 0:
-				err = tx.Store.Rename(r, Naming{Kept: lostCode, CodeOnly: r.CodeOnly})
+				r.Kept = lostCode
+				err = tx.Store.Update(r)
 			}
 			if err != nil || stale {
 				return stale, err
@@ -171,12 +168,11 @@ func (tx *Transaction) isStaleByCode(c report.Change, n Naming, place report.Ver
 			continue // accept has compared it
 		}
 		r, err := tx.Store.Find(report.Key{Kind: c.Kind, ID: id})
-		stale := false
-		if err == nil && r != nil && (n.CodeOnly || r.wasOnlyCode(c.Code)) {
-			stale, err = tx.isNewer(r, place)
+		if err != nil {
+			return false, err
 		}
-		if err != nil || stale {
-			return stale, err
+		if r != nil && (n.CodeOnly || r.wasOnlyCode(c.Code)) && r.place() > place {
+			return true, nil
 		}
 	}
 	return false, nil
@@ -201,20 +197,12 @@ func spellings(code string) []report.ID {
 
 func isCode(id report.ID, code string) bool { return strings.EqualFold(string(id), code) }
 
-// isNewer reports whether a row has something newer than a place in the order of deliveries.
-func (x resolver) isNewer(r *Row, place report.Version) (bool, error) {
-	origin, err := x.origin(r)
-	return origin > place, err
-}
-
 // adopt deletes the document of a city that was known by its code alone, before c, which states an
 // id for that city, is accepted. From then on the code is no id any more: deliveries under it are
 // for the city of c.
 func (tx *Transaction) adopt(r *Row, c report.Change, place report.Version) (stale bool, err error) {
-	if place != 0 {
-		if stale, err = tx.isNewer(r, place); err != nil || stale {
-			return stale, err
-		}
+	if place != 0 && r.place() > place {
+		return true, nil
 	}
 	gone := report.Change{Key: report.Key{Kind: c.Kind, ID: r.ID}, Op: report.Delete}
 	err = tx.putAt(&gone, Naming{Kept: passedOn, CodeOnly: true}, r, place)
@@ -240,10 +228,8 @@ func (tx *Transaction) leaveCode(old *Row, place report.Version) error {
 	if err != nil || r != nil && r.Op != report.Delete {
 		return err
 	}
-	if r != nil && place != 0 {
-		if newer, err := tx.isNewer(r, place); err != nil || newer {
-			return err
-		}
+	if r != nil && place != 0 && r.place() > place {
+		return nil
 	}
 	if r.namesCity() {
 		gone.Code, n = r.Code, r.Naming

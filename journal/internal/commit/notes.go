@@ -8,17 +8,17 @@ import (
 // NotePrefix begins the names of notes, which stand among the ids.
 const NotePrefix = "note:"
 
-// isNote is the condition of a note among the ids.
-const isNote = ` FROM ids WHERE name LIKE '` + NotePrefix + `%'`
+// IsNote is the condition of a note among the ids.
+const IsNote = ` FROM ids WHERE name LIKE '` + NotePrefix + `%'`
 
 // NotesQuery and DropNotes are the statements of both engines for all notes.
 const (
-	NotesQuery = `SELECT name, value` + isNote
-	DropNotes  = `DELETE` + isNote
+	NotesQuery = `SELECT name, value` + IsNote
+	DropNotes  = `DELETE` + IsNote
 )
 
 // KeepNote is the statement of both engines that keeps a note.
-const KeepNote = `INSERT INTO ids VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`
+const KeepNote = `INSERT INTO ids (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 
 // Note implements Journal.
 func (j *Requests) Note(ctx context.Context, name, value string) error {

@@ -44,7 +44,17 @@ func (tx *Transaction) refusalsOf(c report.Change, addressed report.ID, before r
 	if c.Kind == report.Cities && c.Code != "" {
 		code = c.Code
 	}
-	return tx.Store.RefusalsOf(c.Kind, before, [3]string{string(addressed), string(c.ID), code})
+	return tx.Store.RefusalsOf(c.Kind, before, [3]string{Fold(string(addressed)), Fold(string(c.ID)), Fold(code)})
+}
+
+// Fold returns an id without regard to the case of ASCII letters.
+func Fold(id string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, id)
 }
 
 // isFor reports whether what was refused under an id was for the document of c, as

@@ -31,24 +31,19 @@ func (tx *Transaction) Reissue(c Content, r *Row) (bool, error) {
 	tx.touch(c.Key, false)
 	tx.Wake = true
 	if !c.Intact {
-		return false, tx.Store.Mark(r)
+		r.State = StateResend
+		return false, tx.Store.Update(r)
 	}
 	return true, tx.renumber(c, r, 0)
 }
 
 // renumber gives the content of a row a new version, above after.
-func (tx *Transaction) renumber(c Content, r *Row, after report.Version) error {
-	origin, err := tx.storedOrigin(r)
-	if err != nil {
-		return err
-	}
+func (tx *Transaction) renumber(c Content, r *Row, after report.Version) (err error) {
 	if c.Version, err = tx.Store.NextVersion(after); err != nil {
 		return err
 	}
-	if err := tx.Store.Reissue(r, c.Version, Checksum(c.Change)); err != nil {
-		return err
-	}
-	return tx.Store.KeepOrigin(c.Key, origin)
+	r.renumber(c.Version, Checksum(c.Change))
+	return tx.Store.Update(r)
 }
 
 // RaiseVersions implements Journal.

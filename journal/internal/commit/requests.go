@@ -170,7 +170,7 @@ func (j *Requests) Resend(ctx context.Context, kind report.Kind, after report.Re
 		return err
 	})
 	if err != nil {
-		return 0, report.ResendCursor{}, err
+		return 0, "", err
 	}
 	return marked, next, nil
 }

@@ -88,22 +88,14 @@ func adopts(c report.Change, r *Row) bool {
 // statedSince reports whether any of some cities that have a code has stated it since
 // another one was deleted.
 func (x resolver) statedSince(ids []report.ID, deleted *Row) (bool, error) {
-	if len(ids) == 0 {
-		return false, nil
-	}
-	end, err := x.origin(deleted)
 	for _, id := range ids {
-		var r *Row
-		if err == nil {
-			r, err = x.rows.Find(report.Key{Kind: report.Cities, ID: id})
-		}
+		r, err := x.rows.Find(report.Key{Kind: report.Cities, ID: id})
 		if err != nil || r == nil {
 			return false, err
 		}
-		at, err := x.statedAt(r)
-		if err != nil || at >= end {
-			return err == nil, err
+		if r.statedAt() >= deleted.place() {
+			return true, nil
 		}
 	}
-	return false, err
+	return false, nil
 }

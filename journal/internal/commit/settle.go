@@ -42,7 +42,11 @@ func (tx *Transaction) Settle(list []report.Settlement, claims []Claim) error {
 // its settlement counts.
 func (tx *Transaction) settleOne(s report.Settlement, claimed Claim) (Settled, error) {
 	note := Settled{Settlement: s}
-	ended, err := tx.Store.EndClaimed(s, claimed, tx.Now.UnixMicro())
+	at := tx.Now.UnixMicro()
+	if keepsEnd(claimed.State, claimed.Op) {
+		at = 0
+	}
+	ended, err := tx.Store.EndClaimed(s.Key, claimed, at)
 	if ended && err == nil {
 		tx.countEnd(s, claimed.State)
 		note.Ended = true
@@ -73,11 +77,12 @@ func (tx *Transaction) settleOne(s report.Settlement, claimed Claim) (Settled, e
 // counted when it was settled first.
 func (tx *Transaction) end(s report.Settlement, r *Row) error {
 	tx.countEnd(s, r.State)
-	at := tx.Now.UnixMicro()
-	if s.Outcome == report.Dead {
-		return tx.Store.SetAside(r, at, clip(s.ErrorType, maxErrorType), clip(s.Reason, maxReason))
+	if at := tx.Now.UnixMicro(); s.Outcome == report.Dead {
+		r.setAside(at, clip(s.ErrorType, maxErrorType), clip(s.Reason, maxReason))
+	} else {
+		r.end(at)
 	}
-	return tx.Store.End(r, at)
+	return tx.Store.Update(r)
 }
 
 // countEnd counts the end of a document that waited in a state.
@@ -101,7 +106,8 @@ func (tx *Transaction) restartWait(s report.Settlement, r *Row) error {
 	if s.Outcome != report.Indexed && s.Outcome != report.Deleted || r.State != StatePending || r.WaitedAt >= r.AcceptedAt {
 		return nil
 	}
-	return tx.Store.Wait(r, r.AcceptedAt)
+	r.WaitedAt = r.AcceptedAt
+	return tx.Store.Update(r)
 }
 
 // setAsideDamaged makes a dead letter of a damaged record, and reports whether that

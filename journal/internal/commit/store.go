@@ -23,17 +23,15 @@ type Store interface {
 	Lookup
 
 	// Put writes a pending change with its trace, in place of the row of its document, if any.
-	Put(c report.Change, n Naming, waitingSince int64, old *Row) error
-	// Rename changes the naming of a city.
-	Rename(r *Row, n Naming) error
-	// End settles the newest change of a document, SetAside makes it a dead letter, and Drop
-	// drops that. If crc is nil, the checksum stays as it is.
-	End(r *Row, at int64) error
-	SetAside(r *Row, at int64, errorType, reason string) error
-	Drop(r *Row, at int64, crc *uint32) error
-	// EndClaimed is End without a lookup, for a document that has not changed since it was
-	// claimed. If it has, or that is unknown, EndClaimed does nothing and returns false.
-	EndClaimed(s report.Settlement, claimed Claim, at int64) (bool, error)
+	Put(c report.Change, n Naming, origin report.Version, waitingSince int64, old *Row) error
+	// Update writes a row that Find has returned and that was changed since. The body stays as it is;
+	// Drop is Update without it.
+	Update(r *Row) error
+	Drop(r *Row) error
+	// EndClaimed ends a document as Row.end does, without a lookup, if it has not changed since it was
+	// claimed. If it has, or that is unknown, EndClaimed does nothing and returns false. 0 leaves the
+	// time when it ended as it is.
+	EndClaimed(k report.Key, claimed Claim, ended int64) (bool, error)
 	// Unclaim ends the claim of a settled change, and defers the document if the settlement
 	// says so, in a store that keeps claims.
 	Unclaim(n Settled)
@@ -47,14 +45,9 @@ type Store interface {
 	// and returns how many.
 	DropPast(before, most, over int64, limit int) (n int, err error)
 
-	// Wait sets the time since which a document is pending.
-	Wait(r *Row, since int64) error
-	// Mark and Reissue mark a settled document to be sent again, as it is or under a new version;
-	// Reissue leaves out a document that already waits. MarkAll and MarkDeleted mark the
-	// documents of a kind, or its tombstones, and return how many. MarkAll looks at limit of
-	// them, after a cursor, and returns where to go on, which is the zero cursor at the end.
-	Mark(r *Row) error
-	Reissue(r *Row, v report.Version, crc uint32) error
+	// MarkAll and MarkDeleted mark the settled documents of a kind, or its tombstones, to be sent again,
+	// and return how many. MarkAll looks at limit of them, after a cursor, and returns where to go on,
+	// which is the zero cursor at the end.
 	MarkAll(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error)
 	MarkDeleted(kind report.Kind, since int64) (int64, error)
 
@@ -66,15 +59,12 @@ type Store interface {
 	// Tombstones is how many documents of a kind are deleted.
 	Tombstones(kind report.Kind) (int64, error)
 
-	// KeepOrigin stores the origin of a document's current version.
-	KeepOrigin(k report.Key, origin report.Version) error
-
 	// Refuse keeps a refusal. place is its version in the order of deliveries.
 	Refuse(r report.Refusal, place report.Version, size int64) error
 	// Refusal returns the place and the size of a refusal, or ErrNotFound.
 	Refusal(seq int64) (place report.Version, size int64, err error)
-	// RefusalsOf returns the refusals of a kind before a place whose id is one of ids, ignoring
-	// case.
+	// RefusalsOf returns the refusals of a kind before a place whose id is one of ids, all in the form
+	// of Fold.
 	RefusalsOf(kind report.Kind, before report.Version, ids [3]string) ([]RefusalID, error)
 	DropRefusal(seq int64) error
 	// ForgetPlaces sets the place of the refusals up to a place to BeforeAll, and returns how
@@ -109,22 +99,7 @@ type Store interface {
 // Cursor is a place among the settled deletes of a kind, in the order of their acceptance.
 type Cursor struct {
 	AcceptedAt int64
-	Doc        int64     // in an SQLite journal
-	ID         report.ID // in PostgreSQL
-}
-
-// Row is the row of a document without its body.
-type Row struct {
-	Doc     int64 // its number in an SQLite journal
-	ID      report.ID
-	Version report.Version
-	Op      report.Op
-	State   int64
-	Code    string
-	Naming
-	AcceptedAt, WaitedAt int64 // microseconds; WaitedAt is the time since which it is pending, or as in OldEnded
-	Bytes                int64 // of its body; only with KeepPast
-	ClaimedElsewhere     bool  // another process has claimed it
+	ID         report.ID
 }
 
 // CompareKeys compares keys in the order in which rows are locked.

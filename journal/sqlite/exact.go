@@ -2,33 +2,6 @@ package sqlite
 
 import "fmt"
 
-// looseInt, looseText and looseBytes take any value of a column. A damaged record
-// may hold one of another type; its checksum tells, and reading the others goes on.
-type looseInt int64
-
-func (n *looseInt) Scan(v any) error {
-	i, _ := v.(int64)
-	*n = looseInt(i)
-	return nil
-}
-
-type looseText string
-
-func (s *looseText) Scan(v any) error {
-	t, _ := v.(string)
-	*s = looseText(t)
-	return nil
-}
-
-// looseBytes keeps what the driver hands out, which package sql would copy. This
-// driver makes a slice for every value.
-type looseBytes []byte
-
-func (b *looseBytes) Scan(v any) error {
-	*b, _ = v.([]byte)
-	return nil
-}
-
 // exactInt, exactText and exactBytes take nothing but what the schema says. They are for
 // copies, which must not make something up in the place of what cannot be read.
 type exactInt int64
