@@ -47,5 +47,10 @@ var ErrUndecided = errors.New("which journal fills this index is not decided yet
 var ErrLossOpen = errors.New("the journal was set back, and what it has from before is not sent again; " +
 	"ask the publisher to deliver again what it sent in that time, then: riskdex journal acknowledge-loss")
 
+// ErrSeveralClusters is returned for what would replace an index while several clusters answer: nobody
+// knows in which of them.
+var ErrSeveralClusters = errors.New("several clusters answer, and it is not known in which of them the index would be replaced; " +
+	"have every address of Elasticsearch lead to one, and try again ten minutes later")
+
 // ErrSnapshotTooOld ends the reading of all records when too much was accepted since it began.
 var ErrSnapshotTooOld = errors.New("too much was delivered since the read began: the journal cannot keep its snapshot any longer")

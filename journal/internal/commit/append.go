@@ -194,7 +194,7 @@ func (tx *Transaction) forgetPlaces(until report.Version) error {
 // Warn logs what somebody should know of. It is called once the transaction is committed.
 func (tx *Transaction) Warn(log *slog.Logger) {
 	if tx.lost.Until > 0 {
-		log.Error("the journal lacks changes that it had acknowledged " + tx.lost.Report().Span() + ": it is damaged, or was set back to an older state; " +
+		log.Error("the journal lacks changes that it had acknowledged " + tx.lost.Report().Span() + ": it is damaged, was set back to an older state, or a copy of it runs beside it; " +
 			"what it has from before is not sent until somebody has decided: ask the publisher to deliver again what it sent in that time, then: riskdex journal acknowledge-loss")
 	}
 	if tx.displaced > 0 {
