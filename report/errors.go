@@ -15,8 +15,8 @@ var ErrNotFound = errors.New("it is not there, or no longer")
 var ErrGone = errors.New("its sender hung up before it was durable, and may have sent a newer one since")
 
 // ErrAmbiguous is returned for a delivery that names a city by a code that several cities
-// state.
-var ErrAmbiguous = errors.New("several cities state this code, so it is not known which one is meant")
+// state, or that one may have which the journal has lost.
+var ErrAmbiguous = errors.New("several cities state this code, or one that the journal has lost may, so it is not known which one is meant")
 
 // ErrPlaceForgotten is returned for a refusal that can no longer be retried, whatever its
 // body: the journal has dropped tombstones of deletes that came after it, and one of them

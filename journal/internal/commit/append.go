@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -80,6 +81,9 @@ func (tx *Transaction) accept(c report.Change, place report.Version, refused boo
 			effect = report.Unknown
 		}
 		return report.Stamp{Key: key, Effect: effect}, err
+	}
+	if lost, err := tx.mayNameLost(c, old); err != nil || lost {
+		return report.Stamp{}, cmp.Or(err, report.ErrAmbiguous)
 	}
 	if c.ExactID {
 		place = BeforeAll
@@ -181,6 +185,17 @@ func (tx *Transaction) remember(c report.Change, addressed report.ID, old *Row) 
 func (tx *Transaction) mayBeIndexed(r *Row) (bool, error) {
 	until, err := tx.Store.LostUntil()
 	return until > 0 && (r == nil || r.Version <= until), err
+}
+
+// mayNameLost reports whether c deletes by a code that no city has, as far as the journal knows, and
+// that a city may have which it has lost with its id. Once somebody has acknowledged the loss, that is
+// decided.
+func (tx *Transaction) mayNameLost(c report.Change, old *Row) (bool, error) {
+	if c.Op != report.Delete || c.Kind != report.Cities || c.ExactID || report.CodeOf(string(c.ID)) == "" || !isDeleted(old) {
+		return false, nil
+	}
+	l, err := tx.Store.Loss()
+	return err == nil && l.Until > 0 && (old == nil || old.Version <= l.Until), err
 }
 
 // forgetPlaces is called before deletes up to a version are no longer remembered: a retry of a
