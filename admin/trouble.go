@@ -136,7 +136,7 @@ var causes = []Cause{
 	},
 	{
 		TroubleClusters, Critical, lookEvery,
-		"The address of Elasticsearch, or those of several processes with this journal, lead to several clusters, the last time at {time}: {clusters}. Each has only a part of what was delivered, and apps find that part.",
+		"The address of Elasticsearch leads to several clusters by turns, or those of processes with this journal to different ones, the last time at {time}: {clusters}. Each has only a part of what was delivered, and apps find that part.",
 		"Have every address lead to one cluster: correct the balancer, the name, or the settings of a process. Until then riskdex refuses to rebuild. Ten minutes later riskdex sends everything to that one, and this ends.",
 		"RiskdexSeveralClusters",
 	},
