@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"riskdex/report"
 )
@@ -144,23 +145,41 @@ func (d *deadLetters) endAll(r *request, end func(context.Context, []report.Stam
 			if err != nil {
 				return nil, err
 			}
-			var stamps []report.Stamp
-			for _, l := range letters {
-				after = l.ID
-				if ofType(r, l) {
-					stamps = append(stamps, stampOf(l))
+			if more = len(letters) == longestPage; more {
+				after = letters[len(letters)-1].ID
+			}
+			letters = slices.DeleteFunc(letters, func(l report.DeadLetter) bool { return !ofType(r, l) })
+			for len(letters) > 0 {
+				stamps, bytes := together(letters)
+				letters = letters[len(stamps):]
+				n := 0
+				if err = report.AwaitMemory(r.Context(), bytes); err == nil {
+					n, err = end(r.Context(), stamps)
 				}
+				if err != nil {
+					return nil, fmt.Errorf("after %d were done: %w", ended.Done, err)
+				}
+				ended.Done += n
+				ended.Skipped += len(stamps) - n
 			}
-			n, err := end(r.Context(), stamps)
-			if err != nil {
-				return nil, fmt.Errorf("after %d were done: %w", ended.Done, err)
-			}
-			ended.Done += n
-			ended.Skipped += len(stamps) - n
-			more = len(letters) == longestPage
 		}
 	}
 	return ended, nil
+}
+
+// endTogether bounds the bodies of dead letters that are ended together, in bytes.
+const endTogether = 1 << 20
+
+// together returns the stamps of the first of some letters, and the bytes of their bodies: as many as
+// are ended together, and one at least.
+func together(letters []report.DeadLetter) (stamps []report.Stamp, bytes int64) {
+	for _, l := range letters {
+		if bytes += int64(l.Bytes); len(stamps) > 0 && bytes > endTogether {
+			return stamps, bytes - int64(l.Bytes)
+		}
+		stamps = append(stamps, stampOf(l))
+	}
+	return stamps, bytes
 }
 
 func stampOf(l report.DeadLetter) report.Stamp { return report.Stamp{Key: l.Key, Version: l.Version} }

@@ -79,7 +79,7 @@ func (s *statuses) waitsFor(kind report.Kind, waiting []report.Waiting) string {
 	w, is := indexOfKind(kind, waiting)
 	switch {
 	case is && w.Reason == ReasonAnotherJournal:
-		return "another journal fills the index " + w.Index
+		return "this journal does not fill the index " + w.Index + ": " + w.Detail
 	case is && w.Paused:
 		return fmt.Sprintf("the index %s is held since %s: %s", w.Index, w.Since.UTC().Format(documentClockForm), strings.TrimSuffix(heldReason(w, held[w.Reason].is), "."))
 	case is:

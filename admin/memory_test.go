@@ -68,6 +68,7 @@ func TestOnlyLargeBodiesWaitForMemory(t *testing.T) {
 			"GET /api/export?kind=cities",
 			"GET /api/changes?kind=cities",
 			fmt.Sprintf("GET /api/refused/delivery?number=%d", kept[0].Seq),
+			"POST /api/dead/retry?all=true&kind=cities",
 		} {
 			method, path, _ := strings.Cut(call, " ")
 			req, err := http.NewRequest(method, server.URL+path, nil)

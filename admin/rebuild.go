@@ -29,9 +29,10 @@ const (
 	ReasonSwapping      = "swapping"       // it is too late to stop the rebuild
 	ReasonHeldElsewhere = "held_elsewhere" // another process has locked that kind
 
-	ReasonAlias          = "alias_wrong"     // no index is known to be the one to replace
-	ReasonLossOpen       = "loss_open"       // the journal was set back; somebody has to acknowledge that first
-	ReasonAnotherJournal = "another_journal" // another journal fills the index; take_over=true takes it over
+	ReasonAlias          = "alias_wrong"      // no index is known to be the one to replace
+	ReasonLossOpen       = "loss_open"        // the journal was set back; somebody has to acknowledge that first
+	ReasonClusters       = "several_clusters" // or did within the last ten minutes
+	ReasonAnotherJournal = "another_journal"  // another journal fills the index; take_over=true takes it over
 )
 
 // rebuilds answers the calls on rebuilds.

@@ -122,9 +122,9 @@ var causes = []Cause{
 	},
 	{
 		TroubleLost, Critical, time.Second,
-		"Changes that were acknowledged {span} may be missing: the journal was set back, or is damaged. " +
+		"Changes that were acknowledged {span} may be missing: the journal was set back, is damaged, or a copy of it runs beside it and fills the same indices. " +
 			"Only what is delivered from now on is sent.",
-		"Put the newer state back, if there is one. Otherwise ask the publisher to deliver again what it sent in that time, deletes too; " +
+		"Stop the copy, or put the newer state back, if there is one. Otherwise ask the publisher to deliver again what it sent in that time, deletes too; " +
 			"only then: `riskdex journal acknowledge-loss`.",
 		"RiskdexChangesLost",
 	},
@@ -136,8 +136,8 @@ var causes = []Cause{
 	},
 	{
 		TroubleClusters, Critical, lookEvery,
-		"The address of Elasticsearch leads to several clusters by turns, the last time at {time}: {clusters}. Each has only a part of what was delivered, and apps find that part.",
-		"Have the address lead to one cluster: correct the balancer, or the name. Ten minutes later riskdex sends everything to that one, and this ends.",
+		"The address of Elasticsearch leads to several clusters by turns, or those of processes with this journal to different ones, the last time at {time}: {clusters}. Each has only a part of what was delivered, and apps find that part.",
+		"Have every address lead to one cluster: correct the balancer, the name, or the settings of a process. Until then riskdex refuses to rebuild. Ten minutes later riskdex sends everything to that one, and this ends.",
 		"RiskdexSeveralClusters",
 	},
 	{
@@ -148,10 +148,11 @@ var causes = []Cause{
 	},
 	{
 		TroubleAnotherJournal, Critical, lookEvery,
-		"Another journal fills {indices}. Deliveries are accepted and wait.",
+		"This journal does not fill {indices}: {why}. Deliveries are accepted and wait.",
 		"If this is the wrong journal: start riskdex with the right one, or its backup. " +
 			"If two riskdex are to run side by side: give this one another `--index-prefix`. " +
-			"If this journal is to fill the indices from now on: `riskdex rebuild --take-over`.",
+			"If this journal is to fill the indices from now on: `riskdex rebuild --take-over`, which puts new ones in their place; " +
+			"keep first what only they have.",
 		"RiskdexIndexHeld",
 	},
 	{
@@ -306,14 +307,17 @@ func (f SearchFailure) remedy() string {
 	return "Fix in Elasticsearch what it says, such as by bringing back the node of a missing shard"
 }
 
-// foreignIndices returns the indices that another journal fills.
-func foreignIndices(waiting []report.Waiting) (names []string) {
-	for _, w := range waiting {
-		if w.Reason == ReasonAnotherJournal {
-			names = append(names, w.Index)
+// foreignIndices returns the indices that this journal does not fill, the probe's last, and why it does
+// not fill the first.
+func foreignIndices(waiting []report.Waiting) (names []string, why string) {
+	for _, probe := range []bool{false, true} {
+		for _, w := range waiting {
+			if w.Reason == ReasonAnotherJournal && (w.Kind == report.Probe) == probe {
+				names, why = append(names, w.Index), cmp.Or(why, w.Detail)
+			}
 		}
 	}
-	return names
+	return names, cmp.Or(why, "another journal does")
 }
 
 // more stands for further names in a message. It is short, so that the page has room for
@@ -420,8 +424,9 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	if f := st.SearchFails; f != nil && st.ElasticsearchUp && st.At.Sub(f.Since) >= SearchBound {
 		all.add(TroubleSearch, "", "time", f.Since.UTC().Format(clockForm), "error", f.Detail, "what to do, by reason", f.remedy())
 	}
-	if foreign := foreignIndices(st.Waiting); len(foreign) > 0 {
-		all.add(TroubleAnotherJournal, "", "indices", foreign[0]+more(foreign[1:]))
+	foreign, why := foreignIndices(st.Waiting)
+	if len(foreign) > 0 {
+		all.add(TroubleAnotherJournal, "", "indices", foreign[0]+more(foreign[1:]), "why", why)
 	}
 	for _, w := range st.WrongAliases {
 		all.add(TroubleAlias, w.Kind, "kind", string(w.Kind), "what the alias leads to", w.Detail, "the request", w.Remedy)
@@ -433,7 +438,7 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		}
 	}
 	if p := ev.probe; p != nil && p.Unsearchable > LagBound && counts(report.Probe) && st.Accepting &&
-		!slices.Contains(foreignIndices(st.Waiting), p.Index) {
+		!slices.Contains(foreign, p.Index) {
 		all.add(TroubleNotSearchable, "", "time", p.Unsearchable.Round(time.Second).String(), "probe index", p.Index)
 	}
 	if p := ev.probe; p != nil && p.Clock != 0 {

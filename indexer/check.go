@@ -42,11 +42,8 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 	}
 	place, byTurns, lost := x.findPlace(ctx)
 	if byTurns != nil {
-		if ok, _ := x.warned.Allow(report.TurnsNote, time.Now()); ok {
-			x.log.Error("the address of Elasticsearch leads to several clusters by turns", "clusters", byTurns)
-		}
-		if err := x.journal.Note(ctx, report.TurnsNote, report.Turns{At: time.Now(), Places: byTurns}.Note()); err != nil {
-			return x.cannotClaim(parent, t.kind, fmt.Errorf("note that several clusters answer: %w", err))
+		if err := x.noteTurns(ctx, byTurns); err != nil {
+			return x.cannotClaim(parent, t.kind, err)
 		}
 	}
 	index, err := x.locateIndex(ctx, t, resend, &out)
@@ -104,12 +101,20 @@ func (x *Indexer) checkIndex(parent context.Context, t task) (out outcome) {
 // several answered by turns.
 func (x *Indexer) resendIfMoved(ctx context.Context, kind report.Kind, place string, resend func(context.Context) error, out *outcome) error {
 	stats, err := x.journal.Stats(ctx)
+	if err == nil {
+		if both := x.turns.replaced(kind, place, report.PlaceIn(stats.Notes, kind)); both != nil {
+			if err = x.noteTurns(ctx, both); err == nil {
+				stats, err = x.journal.Stats(ctx)
+			}
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("find where the journal has sent %s: %w", kind, err)
 	}
 	before := stats.Notes[report.PlaceNote(kind)]
 	note, again := report.TurnsIn(stats.Notes).NoteOfPlace(before, place, stats.Kinds[kind].Resending, time.Now())
 	if before == note {
+		x.turns.leave(kind, place)
 		return nil
 	}
 	if again && before != "" && !out.resent {
@@ -122,6 +127,7 @@ func (x *Indexer) resendIfMoved(ctx context.Context, kind report.Kind, place str
 	if err := x.journal.Note(ctx, report.PlaceNote(kind), note); err != nil {
 		return fmt.Errorf("note where the journal sends %s: %w", kind, err)
 	}
+	x.turns.leave(kind, place)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -57,7 +58,7 @@ func (s *checking) Note(_ context.Context, name, value string) error {
 	s.notes[name] = value
 	return nil
 }
-func (s *checking) Given(context.Context, report.Kind) ([]report.Stamp, error) {
+func (s *checking) Given(context.Context, report.Kind, int) ([]report.Stamp, error) {
 	return nil, nil
 }
 func (s *checking) CheckGiven(context.Context, []report.Stamp) error { return nil }
@@ -182,6 +183,51 @@ func TestPlaceIsNotedOnceEverythingIsMarked(t *testing.T) {
 	s.place, marked = "", 0 // the cluster does not tell
 	if out = s.checkIndex(t, x, task{known: true}); out.trouble != nil || marked != 0 || s.notes[name] != "new/" {
 		t.Errorf("outcome %+v, marked %d times, note %q; want that nothing changes", out, marked, s.notes[name])
+	}
+}
+
+// TestProcessesAtTwoPlacesAreTold: two processes with one journal lead to two clusters. That is noted,
+// everything is sent again once and not by each check, no index is replaced meanwhile, and it ends once
+// one of them has stopped.
+func TestProcessesAtTwoPlacesAreTold(t *testing.T) {
+	t.Parallel()
+	notes, marked := map[string]string{report.PlaceNote(report.Cities): "first/"}, 0
+	at := func(place string) (s *checking, check func()) {
+		s = &checking{mappingKnown: true, place: place, notes: notes, lockKind: func(context.Context) error { return nil }}
+		s.resend = func() error { marked++; return nil }
+		x := s.indexer(t)
+		return s, func() {
+			t.Helper()
+			if out := s.checkIndex(t, x, task{known: true}); out.trouble != nil {
+				t.Fatalf("outcome %+v", out)
+			}
+			if told, err := report.TurnsIn(notes).Last(time.Now()), x.mayReplace(t.Context(), report.Cities); told != errors.Is(err, report.ErrSeveralClusters) {
+				t.Errorf("told: %t, and an index may be replaced: %v", told, err)
+			}
+		}
+	}
+	_, first := at("first/")
+	_, second := at("second/")
+	first()
+	second() // all may be moving there
+	if turns := report.TurnsIn(notes); !turns.At.IsZero() || marked != 1 {
+		t.Errorf("a move is told as %+v, and everything sent again %d times", turns, marked)
+	}
+	for range 3 {
+		first()
+		second()
+	}
+	turns := report.TurnsIn(notes)
+	if !slices.Equal(turns.Places, []string{"first/", "second/"}) || marked != 2 {
+		t.Errorf("told are %+v; everything is sent again %d times", turns, marked)
+	}
+	second()
+	before := report.TurnsIn(notes)
+	for range 3 {
+		second()
+	}
+	if after := report.TurnsIn(notes); !after.At.Equal(before.At) {
+		t.Error("one that is alone goes on to say that there are two")
 	}
 }
 

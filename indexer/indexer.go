@@ -88,8 +88,8 @@ type Indices interface {
 	// may fill the index behind the alias, which is returned, but none may have begun a
 	// take-over since.
 	CheckTakeOver(ctx context.Context, kind report.Kind, target string) (index string, err error)
-	// Given returns the newest versions in the index of kind that the journal gave out.
-	Given(ctx context.Context, kind report.Kind) ([]report.Stamp, error)
+	// Given returns the newest versions in the index of kind that the journal gave out, up to limit.
+	Given(ctx context.Context, kind report.Kind, limit int) ([]report.Stamp, error)
 	// Forget is called after another process has managed the indices of kind. Ensure then
 	// accepts them as that process has left them.
 	Forget(kind report.Kind)

@@ -65,7 +65,7 @@ func judge(a elastic.Answer) judgement {
 // judgeError judges the error of a request other than a bulk.
 func judgeError(err error) judgement {
 	verdict, reason, answer := elastic.ClassifyError(err)
-	if _, unsafe := errors.AsType[unsafeError](err); unsafe || errors.Is(err, report.ErrLossOpen) {
+	if _, unsafe := errors.AsType[unsafeError](err); unsafe || errors.Is(err, report.ErrLossOpen) || errors.Is(err, report.ErrSeveralClusters) {
 		verdict = elastic.Pause
 	}
 	return judgement{verdict: verdict, reason: reason, answer: answer}

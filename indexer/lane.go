@@ -168,8 +168,8 @@ func (l *lane) end(t task, out outcome, now time.Time, cfg Config) (changed bool
 	if out.checked {
 		l.index, l.recheck, l.checkedAt = out.index, false, now
 	}
-	if out.resent {
-		l.known, l.mappingCompared = false, false // the index was not known before
+	if out.resent || out.changedLater {
+		l.known, l.mappingCompared = false, false // the index was not known before, or would be made otherwise now
 	}
 	if out.checked || out.wrong != nil {
 		l.wrong = out.wrong

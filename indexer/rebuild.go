@@ -21,7 +21,7 @@ var (
 
 // Rebuild starts to rebuild the index of kind. It returns at once; Rebuilds reports the
 // progress. The error is ErrRebuilding or ErrNotRunning, or wraps
-// report.ErrKindLocked, report.ErrAnotherJournal or report.ErrLossOpen.
+// report.ErrKindLocked, report.ErrAnotherJournal, report.ErrLossOpen or report.ErrSeveralClusters.
 func (x *Indexer) Rebuild(kind report.Kind) error {
 	if err := x.order(command{kind: kind}); err != nil {
 		return fmt.Errorf("rebuild %s: %w", kind, err)

@@ -216,7 +216,7 @@ func (x *Indexer) swap(ctx context.Context, t task) error {
 	if err := x.journal.LockKind(ctx, t.kind); err != nil {
 		return err
 	}
-	if err, _ := x.compareIndex(ctx, t.kind); err != nil {
+	if err, _ := x.compareIndex(ctx, t.kind, newestGiven); err != nil {
 		return err
 	}
 	if err := x.mayReplace(ctx, t.kind); err != nil {

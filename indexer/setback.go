@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"riskdex/report"
 )
@@ -12,6 +13,17 @@ import (
 // what it has from before above what it does not know any more. What tells is outside of it: the
 // indices have versions that it gave out. So before the first change of a kind is claimed, after a
 // start or after the journal could not be used, they are compared with it (report.ErrLossOpen).
+//
+// A journal and a copy of it may fill the same indices. Neither lacks anything at first, so every
+// check compares the newest of an index: what the other one has sent, this one never gave out.
+
+// newestGiven is how many documents of an index are compared at first: a journal that was set back
+// lacks the newest, but another process may have accepted others since. newestAgain is how many each
+// check compares: of two journals, the one that sends less finds what the other has sent.
+const (
+	newestGiven = 1000
+	newestAgain = 100
+)
 
 // compared has the kinds whose index was compared with the journal.
 type compared struct {
@@ -56,27 +68,32 @@ func (x *Indexer) triedToCompare(kind report.Kind) {
 	}
 }
 
-// compareIndices compares the indices that were not compared yet, and returns why that of kind
-// could not be. What one of them shows holds for every kind.
+// compareIndices compares the index of kind, and those that were not compared yet, and returns why
+// that of kind could not be. What one of them shows holds for every kind. Only the first time matters
+// whether the cluster answers: nothing has been sent then.
 func (x *Indexer) compareIndices(ctx context.Context, kind report.Kind) (failed error, ofJournal bool) {
 	x.compared.one.Lock()
 	defer x.compared.one.Unlock()
 	for _, k := range x.cfg.kinds() {
-		if x.compared.has(k) {
+		again, limit := x.compared.has(k), newestGiven
+		if again && k != kind {
 			continue
 		}
-		err, journal := x.compareIndex(ctx, k)
+		if again {
+			limit = newestAgain
+		}
+		err, journal := x.compareIndex(ctx, k, limit)
 		if err == nil {
 			x.compared.set(k, true)
-		} else if k == kind {
+		} else if k == kind && (journal || !again) {
 			failed, ofJournal = err, journal
 		}
 	}
 	return failed, ofJournal
 }
 
-func (x *Indexer) compareIndex(ctx context.Context, kind report.Kind) (err error, ofJournal bool) {
-	given, err := x.indices.Given(ctx, kind)
+func (x *Indexer) compareIndex(ctx context.Context, kind report.Kind, limit int) (err error, ofJournal bool) {
+	given, err := x.indices.Given(ctx, kind, limit)
 	if err != nil || len(given) == 0 {
 		return err, false
 	}
@@ -84,7 +101,8 @@ func (x *Indexer) compareIndex(ctx context.Context, kind report.Kind) (err error
 }
 
 // mayReplace returns why the index of a kind must not be replaced by what the journal has, or an
-// index be removed: it may be the only one that has what the journal lacks.
+// index be removed: it may be the only one that has what the journal lacks, or several clusters answer.
+// Once one of these has stayed, a rebuild is all the same to what is sent to it.
 func (x *Indexer) mayReplace(ctx context.Context, kind report.Kind) error {
 	stats, err := x.journal.Stats(ctx)
 	if err != nil {
@@ -92,6 +110,9 @@ func (x *Indexer) mayReplace(ctx context.Context, kind report.Kind) error {
 	}
 	if stats.Loss.Lost() {
 		return lossOpen{stats.Loss}
+	}
+	if report.TurnsIn(stats.Notes).Last(time.Now()) {
+		return report.ErrSeveralClusters
 	}
 	return nil
 }

@@ -50,6 +50,7 @@ type outcome struct {
 	ownedByOther  *judgement         // why it is not to be written to: another journal fills it, which a take-over passes
 	found         *found             // what earlier runs have left; nil where that was not asked
 	resent        bool               // everything is sent to the alias again
+	changedLater  bool               // the index would be made otherwise now, and is not replaced while changes may be lost
 	sent          bool               // changes were sent
 	newIndexOnly  bool               // since it was last reported, it only fills a new index
 	lockedByOther bool               // another process has locked the kind, or has had it locked since
@@ -152,7 +153,11 @@ func elsewhere(err error) *judgement {
 // sendAndSettle sends changes and settles them.
 func (x *Indexer) sendAndSettle(ctx context.Context, t task, changes []report.Change, out *outcome, tell progress) {
 	if x.readBetter(ctx, t, changes) {
-		out.found = &found{changed: true}
+		if x.mayReplace(ctx, t.kind) == nil {
+			out.found = &found{changed: true}
+		} else { // checks find it once that has ended
+			out.changedLater = true
+		}
 	}
 	batch := x.prepareAll(ctx, changes)
 	var judgements []judgement

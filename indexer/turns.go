@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -13,13 +14,38 @@ import (
 // The address of Elasticsearch may lead to several clusters by turns, such as behind a balancer with
 // the nodes of two. Each then has a part of what is settled. A place that answers again after another
 // one did shows it. One that answers no more was moved away from, which is no trouble.
+//
+// Or processes with one journal have different addresses. The journal notes the place of each kind. A
+// process that finds its note replaced, and is where it was, knows that another is elsewhere.
 
 // turns has the places that have answered.
 type turns struct {
 	mu    sync.Mutex
-	place string               // that answers now
-	since time.Time            // when it first did
-	last  map[string]time.Time // when each did last
+	place string                 // that answers now
+	since time.Time              // when it first did
+	last  map[string]time.Time   // when each did last
+	noted map[report.Kind]string // the place that this process has noted in the journal
+}
+
+// replaced returns the place at which this process is and the other one, if another process has replaced
+// in the journal what this one has noted of a kind.
+func (t *turns) replaced(kind report.Kind, place, inJournal string) (both []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.noted[kind] != place || inJournal == "" || inJournal == place {
+		return nil
+	}
+	return slices.Sorted(slices.Values([]string{place, inJournal}))
+}
+
+// leave notes that the journal has the place of a kind.
+func (t *turns) leave(kind report.Kind, place string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.noted == nil {
+		t.noted = map[report.Kind]string{}
+	}
+	t.noted[kind] = place
 }
 
 // note notes that a place answered a request that was sent before. It reports whether another place
@@ -45,6 +71,18 @@ func (t *turns) note(place string, sent, now time.Time) (moved bool, byTurns []s
 		byTurns = slices.Sorted(maps.Keys(t.last))
 	}
 	return moved, byTurns
+}
+
+// noteTurns notes in the journal, and logs, that places answer by turns.
+func (x *Indexer) noteTurns(ctx context.Context, places []string) error {
+	if ok, _ := x.warned.Allow(report.TurnsNote, time.Now()); ok {
+		x.log.Error("the address of Elasticsearch, or those of several processes, lead to several clusters by turns", "clusters", places)
+	}
+	err := x.journal.Note(ctx, report.TurnsNote, report.Turns{At: time.Now(), Places: places}.Note())
+	if err != nil {
+		return fmt.Errorf("note that several clusters answer: %w", err)
+	}
+	return nil
 }
 
 // looks is how often a check asks where the address leads. A balancer that chooses by chance is then

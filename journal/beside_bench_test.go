@@ -25,7 +25,7 @@ func tiny(kind report.Kind, from, n int, code bool) report.Delivery {
 			OwnID: report.ID(fmt.Sprint(from + i)), Body: fmt.Appendf(nil, `{"id":%d}`, from+i),
 		}
 		if code {
-			c.Code = fmt.Sprintf("C%d", from+i)
+			c.Code = committest.Code(from + i)
 		}
 		d.Changes = append(d.Changes, c)
 	}

@@ -67,7 +67,7 @@ func (r *Receiver) Redeliver(ctx context.Context, refusal report.Refusal, edited
 	stamps, err := r.append(ctx, report.Delivery{Changes: in.changes, RetryOf: refusal.Seq})
 	if errors.Is(err, report.ErrAmbiguous) {
 		return nil, &RefusedError{reasonAmbiguous,
-			"Several cities state the code that it names a city by, so it is not known which of them is meant. Retry it once all but one of them have given the code up, or drop it."}
+			"It is not known which city has the code that it names one by: several state it, or the journal was set back and may have lost the one that does. Retry it once all but one of them have given the code up, or the loss is acknowledged, or drop it."}
 	}
 	if errors.Is(err, report.ErrPlaceForgotten) {
 		return nil, &RefusedError{reasonPlaceForgotten,

@@ -47,7 +47,7 @@ func (in contents) result(c call, stamps []report.Stamp) result {
 func (in contents) ambiguous(c call, change int) report.Refusal {
 	refused := in.changes[change]
 	refusal := report.Refusal{Position: -1, ID: string(refused.ID), Reason: reasonAmbiguous, Body: refused.Body, Detail: fmt.Sprintf(
-		"Several cities state the code %q, so it is not known which of them is meant. Name the city by its id, or have all but one of them give the code up.", shortened(string(refused.ID)))}
+		"It is not known which city has the code %q: several state it, or the journal was set back and may have lost the one that does (riskdex status says that). Name the city by its id, or have all but one of them give the code up.", shortened(string(refused.ID)))}
 	if c.method == http.MethodPost {
 		refusal.Position = in.positions[change]
 	}

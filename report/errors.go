@@ -15,8 +15,8 @@ var ErrNotFound = errors.New("it is not there, or no longer")
 var ErrGone = errors.New("its sender hung up before it was durable, and may have sent a newer one since")
 
 // ErrAmbiguous is returned for a delivery that names a city by a code that several cities
-// state.
-var ErrAmbiguous = errors.New("several cities state this code, so it is not known which one is meant")
+// state, or that one may have which the journal has lost.
+var ErrAmbiguous = errors.New("several cities state this code, or one that the journal has lost may, so it is not known which one is meant")
 
 // ErrPlaceForgotten is returned for a refusal that can no longer be retried, whatever its
 // body: the journal has dropped tombstones of deletes that came after it, and one of them
@@ -46,6 +46,11 @@ var ErrUndecided = errors.New("which journal fills this index is not decided yet
 // what came after it, so it could bring back what was deleted, or replace the only copy of a change.
 var ErrLossOpen = errors.New("the journal was set back, and what it has from before is not sent again; " +
 	"ask the publisher to deliver again what it sent in that time, then: riskdex journal acknowledge-loss")
+
+// ErrSeveralClusters is returned for what would replace an index while several clusters answer: nobody
+// knows in which of them.
+var ErrSeveralClusters = errors.New("several clusters answer, and it is not known in which of them the index would be replaced; " +
+	"have every address of Elasticsearch lead to one, and try again ten minutes later")
 
 // ErrSnapshotTooOld ends the reading of all records when too much was accepted since it began.
 var ErrSnapshotTooOld = errors.New("too much was delivered since the read began: the journal cannot keep its snapshot any longer")

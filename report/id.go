@@ -37,12 +37,14 @@ func ParseID(s string) (ID, error) {
 	return ID(s), nil
 }
 
-// CodeOf returns text in upper case if it is the code of a city, which has three letters, and
-// an empty string otherwise. Anything else is another kind of code, which must not identify
-// a city.
+// CodeOf returns the one form in which the code of a city is kept and compared, three letters in
+// upper case, and an empty string if text is none. Anything else is another kind of code, which
+// must not identify a city.
 func CodeOf(text string) string {
-	if code := strings.ToUpper(text); len(text) == 3 && strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
-		return code
+	if len(text) != 3 || strings.Trim(text, asciiLetters) != "" {
+		return ""
 	}
-	return ""
+	return strings.ToUpper(text)
 }
+
+const asciiLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

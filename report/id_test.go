@@ -61,3 +61,16 @@ func TestProbeIsNoContent(t *testing.T) {
 		t.Error("CheckKind accepted an unknown kind")
 	}
 }
+
+// TestCodeOf: what is a letter only for upper casing makes no code, or two texts that an index
+// tells apart would be one city.
+func TestCodeOf(t *testing.T) {
+	for text, want := range map[string]string{
+		"LON": "LON", "lon": "LON", "Lon": "LON", "": "", "LO": "", "LOND": "", "L1N": "", "é1": "",
+		"aı": "", "xſ": "", "K": "",
+	} {
+		if got := CodeOf(text); got != want {
+			t.Errorf("CodeOf(%q) = %q, want %q", text, got, want)
+		}
+	}
+}

@@ -9,7 +9,7 @@ import (
 )
 
 // Turns says that the address of Elasticsearch leads to several places by turns, such as behind a
-// balancer with the nodes of two clusters. The journal keeps it as a note, and never removes it: of
+// balancer with the nodes of two clusters, or that those of several processes do. The journal keeps it as a note, and never removes it: of
 // what counts as settled by then, nobody knows which place has it.
 type Turns struct {
 	At     time.Time // when a place last answered again after another one did; zero if none has
@@ -65,10 +65,7 @@ func (t Turns) NoteOfPlace(before, place string, resending int, now time.Time) (
 	case t.At.IsZero():
 		return place, before != place
 	case t.Last(now):
-		if strings.HasSuffix(before, byTurns) {
-			return before, false
-		}
-		return place + byTurns, true
+		return place + byTurns, !strings.HasSuffix(before, byTurns)
 	case before == stayed, before == stayed+sending && resending == 0:
 		return stayed, false
 	}

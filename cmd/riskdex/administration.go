@@ -88,6 +88,8 @@ func rebuildProblem(err error) error {
 		return &admin.Problem{Status: http.StatusConflict, Reason: admin.ReasonAnotherJournal, Detail: err.Error() + "; to have this journal take over: riskdex rebuild --take-over"}
 	case errors.Is(err, report.ErrLossOpen):
 		return conflict(admin.ReasonLossOpen)
+	case errors.Is(err, report.ErrSeveralClusters):
+		return conflict(admin.ReasonClusters)
 	case errors.Is(err, indexer.ErrNotRunning):
 		return &admin.Problem{Status: http.StatusServiceUnavailable, Detail: err.Error()}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -123,6 +124,7 @@ func (e *serverCheck) reach(ctx context.Context) bool {
 	if res.TLS != nil && len(res.TLS.PeerCertificates) > 0 {
 		e.expiry("elasticsearch", "its certificate", res.TLS.PeerCertificates[0])
 	}
+	e.clusters(ctx)
 	e.plain()
 	e.clock(res, asked, took, health[0].Epoch)
 	return true
@@ -248,6 +250,24 @@ func (e *serverCheck) server(ctx context.Context) {
 	}
 }
 
+// clustersLooks is how often a check asks which cluster answers a new connection: one of two that a
+// balancer chooses by chance stays unseen by one check of 500.
+const clustersLooks = 10
+
+// clusters finds out whether the address leads to several clusters.
+func (e *serverCheck) clusters(ctx context.Context) {
+	places := map[string]bool{}
+	for range clustersLooks {
+		if place, err := e.indices.Place(ctx); err == nil && place != "" {
+			places[strings.TrimSuffix(place, "/"+e.indices.Prefix)] = true
+		}
+	}
+	if len(places) > 1 {
+		e.note("elasticsearch", wrong, fmt.Sprintf("the address leads to %d clusters by turns: %s", len(places), strings.Join(slices.Sorted(maps.Keys(places)), " and ")),
+			"Have the address lead to one cluster: correct the balancer, or the name.")
+	}
+}
+
 // settings looks for blocks of the whole cluster, and for its limit of shards.
 func (e *serverCheck) settings(ctx context.Context) {
 	type flat map[string]any
@@ -360,6 +380,9 @@ func (e *serverCheck) index(ctx context.Context, kind report.Kind, found journal
 	switch {
 	case kind != report.Probe && found.Exists && found.Empty && documents > 0:
 		e.note(about, doubtful, fmt.Sprintf("%s has %s, and the journal has none", i.Index, has), "Name the right journal, or restore its backup, or have everything delivered again.")
+	case kind != report.Probe && i.Line == "" && documents > 0:
+		e.note(about, wrong, fmt.Sprintf("%s has %s, and does not say which journal fills it: somebody else made it, or has replaced the _meta of its mapping", i.Index, has),
+			"Keep what you need of it. To have the journal's documents in its place: riskdex rebuild --take-over, once serve runs.")
 	case !i.Ours:
 		e.note(about, doubtful, fmt.Sprintf("%s is not the index that riskdex left: it was restored or copied, or is new to riskdex", i.Index), "Serve sends every document to it at the start. If this is intended, there is nothing to do.")
 	case i.Changed:

@@ -352,3 +352,50 @@ func caughtUp(t *testing.T, primary, standby *postgres.Server) {
 		return err == nil && v == want
 	})
 }
+
+// TestJournalBesideItsCopy: two processes fill the same indices, each from a copy of the same journal,
+// and neither lacks anything when it starts.
+func TestJournalBesideItsCopy(t *testing.T) {
+	t.Parallel()
+	p, q := newProcess(t, elastictest.URL(t), "--probe-every", "0"), newProcess(t, elastictest.URL(t), "--probe-every", "0")
+	p.start()
+	p.indicesReady()
+	p.fill(20)
+	if status := p.terminate(); status != exitDone {
+		t.Fatalf("exit status %d", status)
+	}
+	require.NoError(t, exec.Command("cp", "-aT", filepath.Dir(p.journal), filepath.Dir(q.journal)).Run())
+	q.journal, q.prefix = filepath.Join(filepath.Dir(q.journal), filepath.Base(p.journal)), p.prefix
+	all := []*process{p, q}
+	for _, one := range all {
+		one.start()
+		one.indicesReady()
+	}
+	for i, one := range all {
+		one.send("PUT", fmt.Sprint("/cities/", 100+i), cityBody(100+i, "of one of them"))
+		one.drained()
+	}
+	for _, one := range all {
+		one.copyTold()
+	}
+	for _, command := range []string{"rebuild cities", "verify --repair --remove-foreign cities"} {
+		for _, one := range all {
+			if said := one.command("", words(command)...); said.status == exitDone {
+				t.Errorf("%s: %q", command, said.out)
+			}
+		}
+	}
+	if got := p.indexed(report.Cities); len(got) != 22 {
+		t.Errorf("the index has %d documents, want 22", len(got))
+	}
+}
+
+// copyTold waits until riskdex says that its journal lacks what the index has.
+func (p *process) copyTold() {
+	p.t.Helper()
+	eventually(p.t, "riskdex says that changes are lost", func() bool {
+		lost, read := p.metrics().Sum("riskdex_journal_lost_seconds")
+		return read && lost > 0
+	})
+	p.expect(exitNegative, "", words("status"), "may be missing", "a copy of it runs beside it")
+}

@@ -31,7 +31,7 @@ func TestTakeOverCommand(t *testing.T) {
 	}
 	eventually(t, "the second one has found whose the indices are", func() bool { return foreign(b) })
 	const what = "riskdex rebuild --take-over"
-	b.expect(exitNegative, "", words("status"), "Another journal fills", "--index-prefix", what)
+	b.expect(exitNegative, "", words("status"), "This journal does not fill", "--index-prefix", what)
 	b.expect(exitFailed, "", words("verify"), what)
 	b.expect(exitNegative, "", words("rebuild"), "cities: no rebuild was started", what)
 	if page := string(b.administer("/")); !strings.Contains(page, what) {
@@ -62,7 +62,7 @@ func TestTakeOverCommand(t *testing.T) {
 	if !foreign(a) {
 		t.Error("the first process has not noticed the take-over")
 	}
-	a.expect(exitNegative, "", words("status"), "Another journal fills")
+	a.expect(exitNegative, "", words("status"), "This journal does not fill")
 	b.drained()
 	b.expect(exitDone, "", words("verify"), "25 documents in the journal, 25 in the index")
 	for id, source := range b.indexed(report.Cities) {

@@ -49,7 +49,7 @@ func (e *Error) advice() string {
 	case elastic.ReasonUnauthorized:
 		return "Elasticsearch does not let riskdex read the index; see to its credentials and their privileges"
 	case elastic.ReasonAnotherJournal:
-		return "another journal fills this index, so there is nothing to compare; start riskdex with the journal that belongs to it, " +
+		return "this journal does not fill this index, so there is nothing to compare; start riskdex with the journal that belongs to it, " +
 			"or have this one take over: riskdex rebuild --take-over"
 	case elastic.ReasonAlias:
 		return "apps do not search what this journal fills"

@@ -112,6 +112,7 @@ func testAppendInvalid(t *testing.T, h *harness) {
 		"unknown operation":   {Key: good.Key, Op: "create", Body: []byte("{}")},
 		"own id not UTF-8":    {Key: good.Key, Op: report.Index, Body: []byte("{}"), OwnID: "\xff"},
 		"code that is no key": {Key: good.Key, Op: report.Index, Body: []byte("{}"), Code: "\xff"},
+		"code in lower case":  {Key: good.Key, Op: report.Index, Body: []byte("{}"), Code: "lon"},
 	} {
 		if _, err := h.Append(context.Background(), report.Delivery{Changes: []report.Change{good, bad}}); err == nil {
 			t.Errorf("%s: the delivery was accepted, want an error", name)

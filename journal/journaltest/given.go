@@ -15,6 +15,7 @@ var givenTests = []test{
 	{"a version that it does not know is one", testGivenLost},
 	{"nothing from before is given out until it is acknowledged", testGivenHeld},
 	{"a delete of what it may have lost is given out", testGivenDelete},
+	{"a code whose city may be lost is refused", testGivenDeleteByCode},
 	{"what was acknowledged is no news", testGivenAcknowledged},
 	{"the feed begins anew, once it is acknowledged", testGivenFeed},
 }
@@ -207,6 +208,43 @@ func (h *harness) allEntries(t tester, kind report.Kind) []report.Entry {
 		}
 	}
 	return list
+}
+
+// The index may have a city under an id that the journal has lost with its code: no delete by that code
+// is answered as one of something unknown, until somebody has decided.
+func testGivenDeleteByCode(t *testing.T, h *harness) {
+	h.append(t, city("7", "PAR", "{}"), city("8", "ROM", "{}"), remove(report.Cities, "8"))
+	h.given(t, h.later(report.Cities, "130"))
+	remove := func(path string) report.Stamp {
+		t.Helper()
+		d := report.Delivery{
+			Changes:   []report.Change{remove(report.Cities, path)},
+			Ambiguous: func(int) report.Refusal { return refusal(report.Cities, path, path) },
+		}
+		stamps, err := h.Append(context.Background(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stamps[0]
+	}
+	for _, path := range []string{"LON", "lon", "ROM"} { // a city that came since may have the code of the last
+		if s := remove(path); s.Effect != report.Ambiguous || s.Version != 0 {
+			t.Errorf("the delete of %s is %+v, want it refused", path, s)
+		}
+	}
+	h.kept(t, "ROM", "lon", "LON")
+	if s := remove("PAR"); s.ID != "7" || s.Effect != report.Changed {
+		t.Errorf("the delete of a city that is there is %+v", s)
+	}
+	for _, path := range []string{"PAR", "130"} {
+		if s := remove(path); s.Effect != report.Unknown {
+			t.Errorf("the delete of %s is %+v, want one of something unknown", path, s)
+		}
+	}
+	h.acknowledge(t)
+	if s := remove("LON"); s.Effect != report.Unknown || s.Version == 0 {
+		t.Errorf("once somebody has decided, it is %+v", s)
+	}
 }
 
 // An index may have what the journal has lost, and the publisher may have deleted it since: also what

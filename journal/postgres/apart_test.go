@@ -52,7 +52,7 @@ func underWay(t *testing.T, j *Journal, d report.Delivery, beside func(attempt i
 func largeCities(more ...report.Change) report.Delivery {
 	d := report.Delivery{Changes: more}
 	for i := range commit.LargeRequest {
-		d.Changes = append(d.Changes, city(report.ID(fmt.Sprint(1000+i)), fmt.Sprint("L", i)))
+		d.Changes = append(d.Changes, city(report.ID(fmt.Sprint(1000+i)), committest.Code(i)))
 	}
 	return d
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -96,7 +95,10 @@ func (s *store) checkNames(rows pgx.Rows) error {
 // the codes of a whole group in the table at once. The result stays valid: either this
 // transaction has the lock of names, or checkNames notices a change.
 func (s *store) WithCode(code string, op report.Op, most int) (ids []report.ID, err error) {
-	if err := s.wantNames(); err != nil || code == "" {
+	if code == "" {
+		return nil, nil
+	}
+	if err := s.wantNames(); err != nil {
 		return nil, err
 	}
 	if _, ok := s.inTable[codedAs{code, report.Index}]; !ok {
@@ -157,7 +159,7 @@ func (s *store) lookUpCodes(code string) error {
 		for _, c := range r.Scope.Changes {
 			if c.Kind == report.Cities {
 				add(c.Code)
-				add(strings.ToUpper(string(c.ID)))
+				add(report.CodeOf(string(c.ID)))
 			}
 		}
 	}

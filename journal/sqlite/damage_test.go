@@ -238,3 +238,29 @@ func TestDamageAmongMany(t *testing.T) {
 		})
 	}
 }
+
+// TestIndexListsWhatIsNotThere: the index lists an id that has no row. What comes under that id is
+// given out, each time, in the process that has met the damage.
+func TestIndexListsWhatIsNotThere(t *testing.T) {
+	path := damaged(t, "crc = crc")
+	execRaw(t, path, `DROP INDEX documents_unsettled`)
+	execRaw(t, path, `CREATE INDEX documents_unsettled ON documents (kind, state, waiting_since, version, replace(id, '1', 'ghost')) WHERE state <> 3`)
+	execRaw(t, path, `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql =
+		'CREATE INDEX documents_unsettled ON documents (kind, state, waiting_since, version, id) WHERE state <> 3'
+		WHERE name = 'documents_unsettled'`)
+	j := openTest(t, path, journal.Options{})
+	claimTheOthers(t, j)
+	for _, body := range []string{"good", "better", "best"} {
+		mustAppend(t, j, committest.PutCity("ghost", "", body))
+		got := claimAll(t, j)
+		if len(got) != 1 || string(got[0].Body) != body {
+			t.Fatalf("given out %v, want %s", got, body)
+		}
+		if err := j.Settle(t.Context(), []report.Settlement{{Key: got[0].Key, Version: got[0].Version, Outcome: report.Indexed}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := claimAll(t, j); len(got) != 0 {
+			t.Fatalf("given out again: %v", got)
+		}
+	}
+}

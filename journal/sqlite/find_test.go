@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"riskdex/internal/require"
@@ -111,11 +112,11 @@ func TestInsertedRowsAreFound(t *testing.T) {
 
 	// The first one is known, so the statement that inserts is never full when the next
 	// are looked up.
-	_, err = j.Append(t.Context(), report.Delivery{Changes: []report.Change{city("0", "C0")}})
+	_, err = j.Append(t.Context(), report.Delivery{Changes: []report.Change{city("0", "CZZ")}})
 	require.NoError(t, err)
-	d := report.Delivery{Changes: []report.Change{city("0", "C0"), byCode}}
+	d := report.Delivery{Changes: []report.Change{city("0", "CZZ"), byCode}}
 	for i := range 3 * many {
-		d.Changes = append(d.Changes, city(fmt.Sprint("n", i), fmt.Sprint("N", i)))
+		d.Changes = append(d.Changes, city(fmt.Sprint("n", i), committest.Code(i)))
 	}
 	d.Changes[many+many/2] = city("130", "LON") // adopts the one that is known by its code
 	_, err = j.Append(t.Context(), d)
@@ -139,7 +140,7 @@ func TestInsertedRowsAreFound(t *testing.T) {
 		s := tx.Store.(*store)
 		group := func(ids ...string) (d report.Delivery) {
 			for _, id := range ids {
-				d.Changes = append(d.Changes, city(id, "J"+id))
+				d.Changes = append(d.Changes, city(id, "JJ"+strings.ToUpper(id)))
 			}
 			return d
 		}

@@ -169,9 +169,15 @@ func (x *Indices) isFilled(kind report.Kind, s state, index string) bool {
 	if marked := i.Mappings.Meta.notes().identity; marked != (identity{}) && (!x.SingleProcess || marked != i.id()) {
 		return marked == i.id()
 	}
+	last := x.last(kind)
+	return last == (identity{}) || last == i.id()
+}
+
+// last returns the index that this process saw last behind the alias.
+func (x *Indices) last(kind report.Kind) identity {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.seen[kind] == (identity{}) || x.seen[kind] == i.id()
+	return x.seen[kind]
 }
 
 // remember records which index is behind the alias, and reports whether that is new.

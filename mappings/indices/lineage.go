@@ -12,8 +12,9 @@ import (
 )
 
 // Each index records in its mapping, from its creation on, the lineage of the journal that
-// fills it. A riskdex with a journal of another lineage leaves it alone. The first one that
-// checks an index without a lineage records its own.
+// fills it. A riskdex with a journal of another lineage leaves it alone, and so it does where an
+// index without a lineage has documents: nobody knows whose they are. The first one that checks an
+// empty index without a lineage records its own.
 //
 // A journal takes a kind over by creating a new index beside the one that another journal
 // fills, and filling it. The existence of the new index is all there is of a take-over: the
@@ -56,7 +57,7 @@ func (x *Indices) CheckLineage(ctx context.Context, kind report.Kind) error {
 	if err != nil {
 		return err
 	}
-	return x.checkLineage(kind, s)
+	return x.checkLineage(ctx, kind, s)
 }
 
 // CheckTakeOver is CheckLineage for a journal that is taking a kind over by filling the index
@@ -75,10 +76,13 @@ func (x *Indices) CheckTakeOver(ctx context.Context, kind report.Kind, target st
 	return "", anotherJournal{fmt.Sprintf("the index %s, which was to take %s over, is gone, or another journal takes it over since", target, s.alias)}
 }
 
-func (x *Indices) checkLineage(kind report.Kind, s state) error {
+func (x *Indices) checkLineage(ctx context.Context, kind report.Kind, s state) error {
 	for _, index := range x.used(kind, s) {
 		if x.isOwnedByOther(s, index) {
 			return anotherJournal{fmt.Sprintf("the index %s is filled from another journal: its line is %s, and that of this journal is %s", index, s.lineage(index), x.Lineage)}
+		}
+		if err := x.checkUnowned(ctx, kind, s, index); err != nil {
+			return err
 		}
 	}
 	if to := x.beingFilled(kind, s); x.isOwnedByOther(s, to) {
@@ -86,6 +90,21 @@ func (x *Indices) checkLineage(kind report.Kind, s state) error {
 			"if nobody finishes that, take it back, or delete that index", s.alias, to, s.lineage(to), x.Lineage)}
 	}
 	return nil
+}
+
+// checkUnowned returns an error if an index that Ensure would use has documents, and neither it nor
+// this process tells which journal fills it.
+func (x *Indices) checkUnowned(ctx context.Context, kind report.Kind, s state, index string) error {
+	i := s.indices[index]
+	notes := i.Mappings.Meta.notes()
+	if x.Lineage == "" || notes.Line != "" || x.last(kind) == i.id() || i.Settings.Index.Closed == "true" || !i.has(s.alias) && !i.has(s.alias+filled) && notes.Hash != x.Set.Hash(kind) {
+		return nil
+	}
+	documents, err := x.Refresh(ctx, index)
+	if err != nil || documents == 0 {
+		return err
+	}
+	return anotherJournal{fmt.Sprintf("the index %s has documents, %d of them, and does not say which journal fills it: somebody else made it, or has replaced the _meta of its mapping", index, documents)}
 }
 
 // isOwnedByOther reports whether an index records the lineage of another journal.
@@ -101,7 +120,7 @@ func (x *Indices) checkOwner(ctx context.Context, kind report.Kind, s state) (ta
 	if x.Lineage == "" {
 		return false, nil
 	}
-	if err = x.checkLineage(kind, s); err == nil && len(x.used(kind, s)) == 0 {
+	if err = x.checkLineage(ctx, kind, s); err == nil && len(x.used(kind, s)) == 0 {
 		err = x.checkOwnerOfNew(ctx, kind)
 	}
 	if err != nil && !errors.Is(err, report.ErrAnotherJournal) {
@@ -155,7 +174,7 @@ func (x *Indices) checkOwnerOfNew(ctx context.Context, kind report.Kind) error {
 	if len(x.used(report.Cities, cities)) == 0 {
 		return fmt.Errorf("%w: %s belongs to whoever owns %s, which does not exist yet", report.ErrUndecided, x.Alias(kind), cities.alias)
 	}
-	return x.checkLineage(report.Cities, cities)
+	return x.checkLineage(ctx, report.Cities, cities)
 }
 
 func (s state) lineage(index string) string { return s.indices[index].Mappings.Meta.notes().Line }

@@ -96,7 +96,7 @@ func (s state) wrong(kind report.Kind, index string) *report.WrongAlias {
 func (x *Indices) CheckSearched(ctx context.Context, kind report.Kind) error {
 	s, err := x.state(ctx, kind)
 	if err == nil {
-		err = x.checkLineage(kind, s)
+		err = x.checkLineage(ctx, kind, s)
 	}
 	if err != nil {
 		return err

@@ -179,6 +179,60 @@ func TestIndexWithoutALineIsClaimed(t *testing.T) {
 	}
 }
 
+// TestDocumentsWithoutALineAreNotAdopted: an index that has documents and does not say whose they
+// are is left alone and told, wherever it comes from, unless this process knows it.
+func TestDocumentsWithoutALineAreNotAdopted(t *testing.T) {
+	put := func(t *testing.T, x *indices.Indices, index string) {
+		must(t, x.Client, esapi.IndexRequest{Index: index, DocumentID: "1", Body: strings.NewReader(`{}`)})
+	}
+	for name, make := range map[string]func(*testing.T, *indices.Indices) (index string){
+		"made by a riskdex without a journal": func(t *testing.T, x *indices.Indices) string {
+			index, err := newIndices(t, x.Prefix).Ensure(t.Context(), report.Cities, nothing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return index
+		},
+		"behind an alias made by hand": func(t *testing.T, x *indices.Indices) string {
+			index := x.Prefix + "by-hand"
+			must(t, x.Client, esapi.IndicesCreateRequest{Index: index, Body: strings.NewReader(`{"aliases":{"` + x.Alias(report.Cities) + `":{}}}`)})
+			return index
+		},
+		"under a name and with the mapping of riskdex": func(t *testing.T, x *indices.Indices) string {
+			must(t, x.Client, esapi.IndicesCreateRequest{Index: x.Index(report.Cities, 3), Body: strings.NewReader(`{"mappings":{"_meta":{"riskdex":{"hash":"` + x.Set.Hash(report.Cities) + `"}}}}`)})
+			return x.Index(report.Cities, 3)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := ofLine(t, elastictest.Prefix(t), "A")
+			index := make(t, a)
+			put(t, a, index)
+			before := metaOf(t, a, index)
+			var again counter
+			for _, kind := range []report.Kind{report.Cities, report.Advisories} {
+				_, err := a.Ensure(t.Context(), kind, again.resend)
+				if !errors.Is(err, report.ErrAnotherJournal) || !strings.Contains(err.Error(), index) || !strings.Contains(err.Error(), "does not say") {
+					t.Errorf("%s: %v, want an error that says whose the documents of %s are not", kind, err, index)
+				}
+			}
+			if meta := metaOf(t, a, index); meta != before || again != 0 {
+				t.Errorf("%s is noted, %s before; everything is sent again %d times", meta, before, again)
+			}
+		})
+	}
+
+	a := ofLine(t, elastictest.Prefix(t), "A")
+	if !owns(t, a, report.Cities) || !owns(t, a, report.Cities) { // it is created, and found
+		t.Fatal("the index is not its own")
+	}
+	index := a.Index(report.Cities, 1)
+	put(t, a, index)
+	must(t, a.Client, esapi.IndicesPutMappingRequest{Index: []string{index}, Body: strings.NewReader(`{"_meta":{}}`)})
+	if !owns(t, a, report.Cities) || !strings.Contains(metaOf(t, a, index), `"line":"A"`) {
+		t.Errorf("the process does not know the index any more that it fills: %s is noted", metaOf(t, a, index))
+	}
+}
+
 // TestTakeOver: creating the new index is what takes a kind over. Before that, and for
 // other kinds, nothing changes. Once that index is deleted, everything is as it was; once
 // it has the alias, the kind belongs to its line.

@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -80,6 +81,9 @@ func (tx *Transaction) accept(c report.Change, place report.Version, refused boo
 			effect = report.Unknown
 		}
 		return report.Stamp{Key: key, Effect: effect}, err
+	}
+	if lost, err := tx.mayNameLost(c, old); err != nil || lost {
+		return report.Stamp{}, cmp.Or(err, report.ErrAmbiguous)
 	}
 	if c.ExactID {
 		place = BeforeAll
@@ -180,6 +184,17 @@ func (tx *Transaction) mayBeIndexed(r *Row) (bool, error) {
 	return until > 0 && (r == nil || r.Version <= until), err
 }
 
+// mayNameLost reports whether c deletes by a code that no city has, as far as the journal knows, and
+// that a city may have which it has lost with its id. Once somebody has acknowledged the loss, that is
+// decided.
+func (tx *Transaction) mayNameLost(c report.Change, old *Row) (bool, error) {
+	if c.Op != report.Delete || c.Kind != report.Cities || c.ExactID || report.CodeOf(string(c.ID)) == "" || !isDeleted(old) {
+		return false, nil
+	}
+	l, err := tx.Store.Loss()
+	return err == nil && l.Until > 0 && (old == nil || old.Version <= l.Until), err
+}
+
 // forgetPlaces is called before deletes up to a version are no longer remembered: a retry of a
 // refusal from before them could bring back what they deleted.
 func (tx *Transaction) forgetPlaces(until report.Version) error {
@@ -191,7 +206,7 @@ func (tx *Transaction) forgetPlaces(until report.Version) error {
 // Warn logs what somebody should know of. It is called once the transaction is committed.
 func (tx *Transaction) Warn(log *slog.Logger) {
 	if tx.lost.Until > 0 {
-		log.Error("the journal lacks changes that it had acknowledged " + tx.lost.Report().Span() + ": it is damaged, or was set back to an older state; " +
+		log.Error("the journal lacks changes that it had acknowledged " + tx.lost.Report().Span() + ": it is damaged, was set back to an older state, or a copy of it runs beside it; " +
 			"what it has from before is not sent until somebody has decided: ask the publisher to deliver again what it sent in that time, then: riskdex journal acknowledge-loss")
 	}
 	if tx.displaced > 0 {

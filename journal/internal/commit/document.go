@@ -3,7 +3,6 @@ package commit
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"riskdex/report"
 )
@@ -30,7 +29,7 @@ func Named(l Lookup, kind report.Kind, name report.ID) (d report.Document, err e
 	switch {
 	case errors.Is(err, report.ErrAmbiguous):
 		d.By = report.NamedAmbiguous
-		d.Cities, err = l.WithCode(strings.ToUpper(string(name)), report.Index, mostNamed)
+		d.Cities, err = l.WithCode(report.CodeOf(string(name)), report.Index, mostNamed)
 		return d, err
 	case err != nil:
 		return d, fmt.Errorf("find out which document %s %q is: %w", kind, name, err)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode"
 
 	"riskdex/report"
@@ -181,9 +180,6 @@ func (tx *Transaction) isStaleByCode(c report.Change, n Naming, place report.Ver
 // spellings returns a code in upper and lower case and in all between: the ids that a city which
 // is known by it alone may have.
 func spellings(code string) []report.ID {
-	if report.CodeOf(code) != code {
-		return []report.ID{report.ID(code)}
-	}
 	list := []report.ID{""}
 	for _, letter := range code {
 		longer := make([]report.ID, 0, 2*len(list))
@@ -195,7 +191,7 @@ func spellings(code string) []report.ID {
 	return list
 }
 
-func isCode(id report.ID, code string) bool { return strings.EqualFold(string(id), code) }
+func isCode(id report.ID, code string) bool { return code != "" && report.CodeOf(string(id)) == code }
 
 // adopt deletes the document of a city that was known by its code alone, before c, which states an
 // id for that city, is accepted. From then on the code is no id any more: deliveries under it are
@@ -223,7 +219,7 @@ func (tx *Transaction) leaveCode(old *Row, place report.Version) error {
 		return err
 	}
 	gone := report.Change{Key: report.Key{Kind: report.Cities, ID: code}, Op: report.Delete}
-	n := Naming{Kept: passedOn, CodeOnly: report.CodeOf(old.Code) != ""}
+	n := Naming{Kept: passedOn, CodeOnly: true}
 	r, err := tx.Store.Find(gone.Key)
 	if err != nil || r != nil && r.Op != report.Delete {
 		return err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"riskdex/report"
 )
@@ -32,8 +31,8 @@ type name struct {
 }
 
 func nameOf(kind report.Kind, text string) name {
-	if kind == report.Cities {
-		text = strings.ToUpper(text) // as codes are
+	if code := report.CodeOf(text); kind == report.Cities && code != "" {
+		text = code
 	}
 	return name{kind, text}
 }

@@ -3,7 +3,6 @@ package commit
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"riskdex/report"
 )
@@ -64,7 +63,7 @@ func (tx *Transaction) isFor(id string, c report.Change, addressed report.ID) (b
 	if id == string(addressed) || id == string(c.ID) {
 		return true, nil
 	}
-	if c.Kind != report.Cities || c.Code == "" || strings.ToUpper(id) != c.Code {
+	if c.Kind != report.Cities || c.Code == "" || report.CodeOf(id) != c.Code {
 		return false, nil
 	}
 	key, _, err := tx.resolve(report.Change{Key: report.Key{Kind: c.Kind, ID: report.ID(id)}})

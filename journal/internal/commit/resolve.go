@@ -2,7 +2,6 @@ package commit
 
 import (
 	"fmt"
-	"strings"
 
 	"riskdex/report"
 )
@@ -35,7 +34,7 @@ func (x resolver) resolve(c report.Change) (report.Key, *Row, error) {
 	if err != nil || c.Kind != report.Cities || c.ExactID || c.OwnID == c.ID || r != nil && r.Op != report.Delete {
 		return c.Key, r, err
 	}
-	code := strings.ToUpper(string(c.ID))
+	code := report.CodeOf(string(c.ID))
 	live, err := x.rows.WithCode(code, report.Index, several)
 	if err != nil {
 		return c.Key, r, fmt.Errorf("look up the code %q: %w", code, err)

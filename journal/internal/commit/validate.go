@@ -53,8 +53,8 @@ func checkChange(c report.Change) error {
 		return errors.New("a delete has a body")
 	case len(c.Body) > maxBody:
 		return fmt.Errorf("its body has %d bytes; at most %d can be kept", len(c.Body), maxBody)
-	case len(c.Code) > report.MaxIDBytes || !utf8.ValidString(c.Code):
-		return fmt.Errorf("its code is not UTF-8 or longer than %d bytes", report.MaxIDBytes)
+	case report.CodeOf(c.Code) != c.Code:
+		return fmt.Errorf("its code %.20q is not three letters in upper case", c.Code)
 	case len(c.Trace) > maxTrace:
 		return fmt.Errorf("its trace has %d bytes; a traceparent has at most %d", len(c.Trace), maxTrace)
 	}

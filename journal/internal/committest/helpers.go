@@ -38,6 +38,11 @@ func PutCity(id, code, body string) report.Delivery {
 	}}}
 }
 
+// Code returns the code of a city, for each i below 26³ another.
+func Code(i int) string {
+	return string([]byte{'A' + byte(i/26/26%26), 'A' + byte(i/26%26), 'A' + byte(i%26)})
+}
+
 // Timeout bounds every wait of a test.
 const Timeout = 30 * time.Second
 

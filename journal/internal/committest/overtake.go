@@ -170,12 +170,12 @@ func ManyCitiesOfOneCode(t *testing.T, open func(*testing.T) UnderTest) {
 		}
 		return d
 	}
-	for _, d := range []report.Delivery{cities(0, "A"), cities(n, "A"), cities(n, "B"), cities(0, ""), cities(0, "A")} {
+	for _, d := range []report.Delivery{cities(0, "AAA"), cities(n, "AAA"), cities(n, "BBB"), cities(0, ""), cities(0, "AAA")} {
 		if _, err := j.Append(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := j.Append(t.Context(), report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Cities, ID: "A"}, Op: report.Delete}}})
+	_, err := j.Append(t.Context(), report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Cities, ID: "AAA"}, Op: report.Delete}}})
 	if !errors.Is(err, report.ErrAmbiguous) {
 		t.Errorf("error %v, want ErrAmbiguous", err)
 	}
