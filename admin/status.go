@@ -32,7 +32,8 @@ type Status struct {
 	// Kinds, Journal, and the lists of dead letters and refusals are empty if the journal
 	// cannot be read, which is then a trouble.
 	Kinds   []KindStatus   `json:"kinds"`
-	Line    string         `json:"line,omitempty"` // of the journal: the same for its backups and copies
+	Senders []Arrived      `json:"senders,omitempty"` // whose credentials have names, and what is expected of them
+	Line    string         `json:"line,omitempty"`    // of the journal: the same for its backups and copies
 	Journal *JournalStatus `json:"journal,omitempty"`
 
 	// Follows is the address of the riskdex of which this one sends the changes to a second
@@ -59,6 +60,7 @@ type KindStatus struct {
 	Kind        report.Kind `json:"kind"`
 	Documents   *int        `json:"documents"`       // that a search can find; null if Elasticsearch does not say
 	Taken       int         `json:"taken,omitempty"` // that Elasticsearch had taken when they were last counted, at most about ten minutes ago; 0 if they were not
+	Delivered   Arrived     `json:"delivered"`
 	Pending     int         `json:"pending"`
 	Resending   int         `json:"resending"`
 	DeadLetters int         `json:"dead_letters"`
@@ -207,5 +209,6 @@ type StatusParts struct {
 	Line       string // of the journal
 	Follows    string // see Status
 
+	Expected    Expected      // deliveries
 	BackupEvery time.Duration // how old the newest backup may become; 0 for any age
 }

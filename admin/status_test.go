@@ -258,7 +258,39 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 		{
 			admin.TroubleBackup,
 			func() { d.note(report.BackupNote, "") },
-			func() { d.backedUp(d.clock()) },
+			func() { d.backedUp(d.clock().Add(10 * backupEvery)) },
+		},
+		{
+			admin.TroubleSilent, // and what does not get in is told as that
+			func() {
+				d.arrived(report.ArrivalsNote(report.Cities), 0, 15*24*time.Hour)
+				if st := d.status(); !st.Well || st.LastDelivery() == nil {
+					t.Errorf("before it is overdue: %+v", st.Troubles)
+				}
+				d.set(func() { d.now = d.now.Add(3*time.Hour + time.Second) })
+				d.set(func() { d.cannot = errors.New("no room") })
+				if st := d.status(); len(st.Troubles) != 1 || st.Troubles[0].What != admin.TroubleNotAccepting {
+					t.Errorf("while nothing is accepted: %+v", st.Troubles)
+				}
+				d.set(func() { d.cannot = nil })
+				if told := d.status().Troubles[0]; told.Kind != report.Cities || !strings.HasSuffix(told.Detail, "in the four weeks before, the longest pause was of 1h.") {
+					t.Errorf("%+v", told)
+				}
+			},
+			func() { d.arrived(report.ArrivalsNote(report.Cities), 0, 0) },
+		},
+		{
+			admin.TroubleSilent, // of whom it is said
+			func() {
+				d.arrived(report.SenderNote("other"), 0, 15*24*time.Hour)
+				d.arrived(report.SenderNote("acme"), 0, 0)
+				d.set(func() { d.now = d.now.Add(2*time.Hour + time.Second) })
+				d.arrived(report.ArrivalsNote(report.Cities), 0, 0)
+				if told := d.status().Troubles[0]; told.Kind != "" || !strings.HasPrefix(told.Detail, "Nothing of the sender acme") || !strings.HasSuffix(told.Detail, "--expect-every says 2h.") {
+					t.Errorf("%+v", told)
+				}
+			},
+			func() { d.expectNothing() },
 		},
 		{
 			admin.TroubleLogUnread,

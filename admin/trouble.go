@@ -67,6 +67,7 @@ const (
 	TroubleDiffers        = "index_differs"
 	TroubleDeadLetters    = "dead_letters"
 	TroubleFields         = "fields_missing"
+	TroubleSilent         = "silent"
 	TroubleRefusing       = "refusing"
 	TroubleUnknownCalls   = "unknown_calls"
 	TroubleBackup         = "backup_overdue"
@@ -251,6 +252,13 @@ var causes = []Cause{
 			"`riskdex export {kind} > {kind}.jsonl`, `riskdex mappings learn {kind}.jsonl --to DIR`, add to DIR/{kind}.json where the fields are, " +
 			"and start riskdex with `--mappings DIR`. If the feed has none, that file says so: `\"without\": [{fields}]`.",
 		"RiskdexFieldsMissing",
+	},
+	{
+		TroubleSilent, Warning, time.Second,
+		"Nothing of {kind or sender} was accepted since {time}, and something was expected by {then}: {why}.",
+		"Ask the publisher whether it delivers, and see whether that arrives: the log says what is turned away (`request rejected`), and `riskdex refused list` what is refused. " +
+			"After a long silence, ask for a full delivery. If it delivers less often than that: `--expect-every`.",
+		"RiskdexSilent",
 	},
 	{
 		TroubleRefusing, Warning, time.Second,
@@ -482,9 +490,13 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		if lacks, fields := whatIsMissing(k); lacks != "" && counts(k.Kind) {
 			all.add(TroubleFields, k.Kind, "kind", string(k.Kind), "number", documents(k.Counted), "lacks", lacks, "fields", fields)
 		}
+		all.silent(st, k.Delivered)
 		if which := whatIsRefused(k.Kind, st.At, ev); which != "" {
 			all.add(TroubleRefusing, k.Kind, "kind", string(k.Kind), "which", which)
 		}
+	}
+	for _, sender := range st.Senders {
+		all.silent(st, sender)
 	}
 	if ev.unknownCalls != "" {
 		all.add(TroubleUnknownCalls, "", "reason", ev.unknownCalls)
@@ -514,6 +526,18 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	}
 	slices.SortStableFunc(all, func(a, b Trouble) int { return indexOf(a.What) - indexOf(b.What) })
 	return all
+}
+
+// silent adds that deliveries were expected and did not come. What riskdex turns away is told as that.
+func (all *troubles) silent(st Status, a Arrived) {
+	if !st.Accepting || !a.overdue(st.At) {
+		return
+	}
+	since := "it was ready"
+	if a.Last != nil {
+		since = a.Last.Format(clockForm)
+	}
+	all.add(TroubleSilent, a.Kind, "kind or sender", a.name(), "time", since, "then", a.Expected.Format(clockForm), "why", a.Because)
 }
 
 // afterLoss says of remedies that send what the journal has, or remove what it lacks, that riskdex

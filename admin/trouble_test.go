@@ -97,7 +97,6 @@ func TestEveryTroubleHasItsAlert(t *testing.T) {
 		"RiskdexAbsent":             "nobody is there who could say it",
 		"RiskdexRestarting":         "each process knows only itself",
 		"RiskdexProcessesDiffer":    "each process knows only itself",
-		"RiskdexSilent":             "it compares with the week before",
 		"RiskdexLaggingBadly":       "status says of the same since when",
 		"RiskdexDeadLettersWaiting": "status says of the same since when",
 		"RiskdexProbeStopped":       "status says what stops it: the journal, or Elasticsearch",

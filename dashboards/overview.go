@@ -1,7 +1,7 @@
 package dashboards
 
 // overview returns the row that is open, in which every incident shows at a glance. The ids
-// 109 to 112 belonged to panels that were removed.
+// 106 and 109 to 112 belonged to panels that were removed.
 func overview() row {
 	return row{100, "Is everything all right?", "is-everything-all-right", true, []panel{
 		{
@@ -16,6 +16,12 @@ func overview() row {
 			queries:     []query{{`min(up{@})`, "riskdex"}},
 			limits:      []limit{{1, good}}, states: upDown(),
 			alerts: []string{"RiskdexDown", "RiskdexAbsent"},
+		},
+		{
+			id: 114, title: "Last delivery", shape: number, unit: "s", width: 3,
+			description: "For how long nothing was accepted of the selected kinds. The row Intake has each of them, and the senders.",
+			queries:     []query{{`time() - max(riskdex_last_accepted_timestamp_seconds{@kind} > 0)`, "ago"}},
+			alerts:      []string{"RiskdexSilent"},
 		},
 		{
 			id: 103, title: "Elasticsearch", shape: number, unit: "none", width: 3,
@@ -37,13 +43,6 @@ func overview() row {
 			queries:     []query{{`max(riskdex_probe_unsearchable_seconds{@})`, "probe"}},
 			limits:      []limit{{30, notice}, {120, bad}},
 			alerts:      []string{"RiskdexNotSearchable"},
-		},
-		{
-			id: 106, title: "Pending", shape: number, unit: "short", width: 3,
-			description: "Changes that are accepted and not settled yet. A few are normal; what counts is how long they wait.",
-			queries:     []query{{`sum(max by (job, kind) (riskdex_changes_pending{@kind}))`, "pending"}},
-			limits:      []limit{{10_000, notice}},
-			alerts:      []string{"RiskdexLagging"},
 		},
 		{
 			id: 107, title: "Indices held", shape: number, unit: "none", width: 3,

@@ -87,7 +87,7 @@ func statusLine(st admin.Status, failed error) string {
 			line += fmt.Sprintf(" (and %d more)", more)
 		}
 	}
-	return fmt.Sprintf("%s; pending %s, lag %s, dead letters %s", strings.TrimRight(line, "."), humanize.Comma(int64(pending)), lagText(lag), humanize.Comma(int64(dead)))
+	return fmt.Sprintf("%s%s; pending %s, lag %s, dead letters %s", strings.TrimRight(line, "."), lastDelivery(st), humanize.Comma(int64(pending)), lagText(lag), humanize.Comma(int64(dead)))
 }
 
 // redrawer shows texts on a terminal, each in place of the previous one.

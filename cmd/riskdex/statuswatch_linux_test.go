@@ -28,7 +28,7 @@ func TestStatusIsWatched(t *testing.T) {
 		}
 		return w
 	}
-	w := watch("all is well; pending 0, lag none, dead letters 0\n")
+	w := watch("all is well; nothing was ever delivered; pending 0, lag none, dead letters 0\n")
 	p.send("PUT", "/advisories/1", `{"risk_label":"poison"}`)
 	w.says("something is wrong: Dead letters of advisories: 1. ")
 	if got := w.interrupt(); got != exitNegative {
