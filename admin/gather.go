@@ -82,7 +82,9 @@ func (s *statuses) now(ctx context.Context) Status {
 		ev.log = s.Status.Log()
 	}
 	st.Troubles = troublesOf(st, ev)
-	st.Well = len(st.Troubles) == 0
+	if st.Well = len(st.Troubles) == 0; !st.Well {
+		st.Severity = st.Troubles[0].Severity
+	}
 	return st
 }
 

@@ -22,8 +22,9 @@ type Status struct {
 	Process   string   `json:"process"`   // the process that is asked: its host and its number there
 	Processes []string `json:"processes"` // all processes that use the journal, including this one
 
-	Well     bool      `json:"well"`     // there are no troubles
-	Troubles []Trouble `json:"troubles"` // worst first
+	Well     bool      `json:"well"`               // there are no troubles
+	Severity Severity  `json:"severity,omitempty"` // of the worst trouble; empty if there is none
+	Troubles []Trouble `json:"troubles"`           // worst first
 
 	Accepting       bool   `json:"accepting"`
 	CannotAccept    string `json:"cannot_accept,omitempty"` // why not
@@ -74,6 +75,17 @@ type KindStatus struct {
 	// seconds ago. It is empty if they were not.
 	Fields  []report.FieldCount `json:"fields"`
 	Counted int                 `json:"counted"`
+}
+
+// Headline says in words whether something is wrong, and how soon somebody should look after it.
+func (st Status) Headline() string {
+	switch st.Severity {
+	case Critical:
+		return "critical: something is wrong"
+	case Warning:
+		return "warning: something needs attention"
+	}
+	return "all is well"
 }
 
 // Shared reports whether several processes use the journal.

@@ -19,6 +19,10 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 	d := openStatusDesk(t)
 	// By TestStatusOfAJournalThatCannotBeRead, in loss_test.go, and by TestRebuildToTellsWhatIsRefused.
 	tried := []string{admin.TroubleJournal, admin.TroubleLost, admin.TroubleUnknown}
+	shownAs := map[admin.Severity]string{
+		admin.Critical: `<div class="state bad"><strong>Critical: something is wrong.`,
+		admin.Warning:  `<div class="state warn"><strong>Warning: something needs attention.`,
+	}
 	for _, c := range []struct {
 		what        string
 		begin, stop func()
@@ -298,7 +302,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() { d.set(func() { d.log.Since = d.now }) },
 		},
 	} {
-		if st := d.status(); !st.Well || len(st.Troubles) != 0 {
+		if st := d.status(); !st.Well || len(st.Troubles) != 0 || st.Severity != "" {
 			t.Errorf("before %s: %+v", c.what, st.Troubles)
 		}
 		tried = append(tried, c.what)
@@ -307,7 +311,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 		if st.Well || len(st.Troubles) != 1 || st.Troubles[0].What != c.what || strings.ContainsAny(st.Troubles[0].Detail+st.Troubles[0].Remedy, "{}`") {
 			t.Errorf("%s: %+v", c.what, st.Troubles)
 		}
-		if body, _ := d.read(http.StatusOK, "/"); !strings.Contains(body, "Something is wrong.") {
+		if body, _ := d.read(http.StatusOK, "/"); !strings.Contains(body, shownAs[st.Severity]) || st.Severity != st.Troubles[0].Severity {
 			t.Errorf("%s: the page does not show it", c.what)
 		}
 		c.stop()

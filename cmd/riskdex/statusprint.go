@@ -20,13 +20,9 @@ const shownPerList = 5
 // printStatus writes the same as the status page shows.
 func printStatus(w io.Writer, st admin.Status) {
 	paint := painter(useColour(w))
-	headline := "all is well"
-	if !st.Well {
-		headline = "something is wrong"
-	}
-	fmt.Fprintln(w, paint.text(bold, headline)+lastDelivery(st))
+	fmt.Fprintln(w, paint.text(bold, st.Headline())+lastDelivery(st))
 	for _, t := range st.Troubles {
-		fmt.Fprintf(w, "  %s\n    %s\n", sanitize.OneLine(t.Detail), sanitize.OneLine(t.Remedy))
+		fmt.Fprintf(w, "  %s: %s\n    %s\n", t.Severity, sanitize.OneLine(t.Detail), sanitize.OneLine(t.Remedy))
 	}
 	fmt.Fprintln(w)
 	kinds := newTable("KIND", "DOCUMENTS", "LAST DELIVERY", "PENDING", "LAG", "DEAD", "RECENT LAG")
