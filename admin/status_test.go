@@ -242,6 +242,9 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 		{
 			admin.TroubleUnknownCalls, // fewer than that for either reason alone are none
 			func() {
+				for range 30 {
+					d.last.Note(report.Answered{At: d.clock(), Method: "HEAD", Status: 404, Reason: "unknown_path"})
+				}
 				for range 20 {
 					d.last.Note(report.Answered{At: d.clock(), Status: 404, Reason: "unknown_path"})
 					d.last.Note(report.Answered{At: d.clock(), Kind: report.Cities, Status: 401, Reason: "credentials"})
@@ -252,7 +255,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 				}
 				d.last.Note(report.Answered{At: d.clock(), Kind: report.Cities, Status: 401, Reason: "credentials"})
 			},
-			func() { d.set(func() { d.now = d.now.Add(30 * time.Minute) }) },
+			func() { d.set(func() { d.now = d.now.Add(5 * time.Minute) }) },
 		},
 		{
 			admin.TroubleBackup,

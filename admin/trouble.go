@@ -268,7 +268,7 @@ var causes = []Cause{
 	},
 	{
 		TroubleUnknownCalls, Warning, time.Second,
-		"More than 20 requests within the last half hour were turned away ({reason}). If they are the publisher's, nothing of them is accepted.",
+		"More than 20 requests within the last half hour were turned away ({reason}), and they go on. If they are the publisher's, nothing of them is accepted.",
 		"The log says where they come from (`request rejected`), and `riskdex refused list` for which paths. Correct the publisher's address or secret, and have it deliver again.",
 		"RiskdexUnknownCalls",
 	},

@@ -95,6 +95,7 @@ func TestEveryTroubleHasItsAlert(t *testing.T) {
 	for alert, why := range map[string]string{
 		"RiskdexDown":               "nobody is there who could say it",
 		"RiskdexAbsent":             "nobody is there who could say it",
+		"RiskdexTurnedAway":         "status says so while it lasts, as not_accepting",
 		"RiskdexRestarting":         "each process knows only itself",
 		"RiskdexProcessesDiffer":    "each process knows only itself",
 		"RiskdexLaggingBadly":       "status says of the same since when",

@@ -142,7 +142,7 @@ func overview() row {
   or label_replace(sum(rate(riskdex_changes_refused_total{@, kind="none", reason="door_closed"}[$__rate_interval]))` + where("", `riskdex_changes_refused_total{@, kind="none", reason="door_closed"}`) + `, "cause", "door_closed", "", "")
   or label_replace(sum(rate(riskdex_deliveries_total{@kind, code="500"}[$__rate_interval]))` + where("", `riskdex_deliveries_total{@kind, code="500"}`) + `, "cause", "fault", "", "")`, "{{cause}}"}},
 			limits: []limit{{0.001, bad}},
-			alerts: []string{"RiskdexNotAccepting"},
+			alerts: []string{"RiskdexNotAccepting", "RiskdexTurnedAway"},
 		},
 		{
 			id: 307, title: "Refused by reason", shape: lines, unit: "short", width: 8,
