@@ -191,6 +191,7 @@ type Probe struct {
 type Certificate struct {
 	Expires   time.Time
 	ReplaceBy time.Time // from when on it is a trouble
+	Urgent    time.Time // from when on it is a critical one
 }
 
 // StatusParts are what a status is made of, besides the other Parts. Those that are nil are

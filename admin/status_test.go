@@ -177,8 +177,13 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() { d.set(func() { d.probe = admin.LagBound }) },
 		},
 		{
-			admin.TroubleCertificate,
+			admin.TroubleNotRenewed,
 			func() { d.set(func() { d.replace = -time.Second }) },
+			func() { d.set(func() { d.replace = 0 }) },
+		},
+		{
+			admin.TroubleCertificate,
+			func() { d.set(func() { d.replace = -6*time.Hour - time.Second }) },
 			func() { d.set(func() { d.replace = 0 }) },
 		},
 		{

@@ -90,7 +90,7 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 				now := d.clock()
 				d.mu.Lock()
 				defer d.mu.Unlock()
-				return admin.Certificate{Expires: now.Add(time.Hour), ReplaceBy: now.Add(d.replace)}
+				return admin.Certificate{Expires: now.Add(time.Hour), ReplaceBy: now.Add(d.replace), Urgent: now.Add(d.replace + 6*time.Hour)}
 			},
 			SearchFails: func() *admin.SearchFailure {
 				d.mu.Lock()

@@ -47,6 +47,7 @@ const (
 	TroubleJournal        = "journal_unreadable"
 	TroubleNotAccepting   = "not_accepting"
 	TroubleCertificate    = "certificate_expires"
+	TroubleNotRenewed     = "certificate_not_renewed"
 	TroubleLost           = "changes_lost"
 	TroubleElasticsearch  = "elasticsearch_away"
 	TroubleClusters       = "several_clusters"
@@ -102,6 +103,8 @@ const lookEvery = 15 * time.Second
 // Causes returns everything that may be wrong, worst first.
 func Causes() []Cause { return slices.Clone(causes) }
 
+const renewRemedy = "Replace the files of `--tls-cert-file` and `--tls-key-file`, which a running riskdex rereads, and repair what renews them."
+
 var causes = []Cause{
 	{
 		TroubleJournal, Critical, statusTimeout,
@@ -118,7 +121,7 @@ var causes = []Cause{
 	{
 		TroubleCertificate, Critical, time.Second,
 		"The certificate of the listener for deliveries has not been replaced, and expires at {time}: from then on, no publisher who checks it can deliver.",
-		"Replace the files of `--tls-cert-file` and `--tls-key-file`, which a running riskdex rereads, and repair what renews them.",
+		renewRemedy,
 		"RiskdexCertificateExpires",
 	},
 	{
@@ -243,7 +246,7 @@ var causes = []Cause{
 		TroubleDeadLetters, Warning, time.Second,
 		"Dead letters of {kind}: {number}. Elasticsearch refuses them, and search shows an older version of each, or none.",
 		"`riskdex dead list` says why. Have the publisher correct them, or fix the mapping and `riskdex dead retry --all`.",
-		"RiskdexDeadLettersGrowing",
+		"RiskdexDeadLetters",
 	},
 	{
 		TroubleFields, Warning, lookEvery,
@@ -271,6 +274,12 @@ var causes = []Cause{
 		"More than 20 requests within the last half hour were turned away ({reason}), and they go on. If they are the publisher's, nothing of them is accepted.",
 		"The log says where they come from (`request rejected`), and `riskdex refused list` for which paths. Correct the publisher's address or secret, and have it deliver again.",
 		"RiskdexUnknownCalls",
+	},
+	{
+		TroubleNotRenewed, Warning, time.Second,
+		"The certificate of the listener for deliveries should have been replaced by {since}, and expires at {time}: what renews it has failed.",
+		renewRemedy,
+		"RiskdexCertificateNotRenewed",
 	},
 	{
 		TroubleBackup, Warning, time.Second,
@@ -413,8 +422,12 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	if !st.Accepting {
 		all.add(TroubleNotAccepting, "", "reason", st.CannotAccept)
 	}
-	if c := ev.certificate; c != nil && st.At.After(c.ReplaceBy) {
+	switch c := ev.certificate; {
+	case c == nil:
+	case st.At.After(c.Urgent):
 		all.add(TroubleCertificate, "", "time", c.Expires.UTC().Format(clockForm))
+	case st.At.After(c.ReplaceBy):
+		all.add(TroubleNotRenewed, "", "since", c.ReplaceBy.UTC().Format(clockForm), "time", c.Expires.UTC().Format(clockForm))
 	}
 	if lost {
 		all.add(TroubleLost, "", "span", report.Loss{Since: st.Journal.Loss.Since, Until: st.Journal.Loss.Until}.Span())

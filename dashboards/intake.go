@@ -58,7 +58,7 @@ func intake() row {
 			description: "For how long the certificate of the listener for deliveries should have been replaced: since a week, or a tenth of its life, before it expires. Negative until then; nothing without TLS.",
 			queries:     []query{{`time() - min by (job) (riskdex_certificate_replace_by_timestamp_seconds{@} > 0)`, "{{job}}"}},
 			limits:      []limit{{0, bad}},
-			alerts:      []string{"RiskdexCertificateExpires"},
+			alerts:      []string{"RiskdexCertificateNotRenewed", "RiskdexCertificateExpires"},
 		},
 		{
 			id: 312, title: "Waits for the search", shape: lines, unit: "short", width: 12,

@@ -56,7 +56,7 @@ func overview() row {
 			description: "Documents whose newest version Elasticsearch refuses. Search shows an older version of them, or nothing.",
 			queries:     []query{{`sum(max by (job, kind) (riskdex_dead_letters{@kind}))`, "dead"}},
 			limits:      []limit{{1, warning}},
-			alerts:      []string{"RiskdexDeadLettersGrowing", "RiskdexDeadLettersWaiting"},
+			alerts:      []string{"RiskdexDeadLetters"},
 		},
 		{
 			id: 113, title: "What is firing", shape: list, unit: "none", width: 8, height: 8,
@@ -96,17 +96,15 @@ func overview() row {
 		},
 		{
 			id: 404, title: "Share of changes that fail", shape: lines, unit: "percentunit", width: 8,
-			description: "Of the attempts to send a change, the share that failed: 100 % while nothing gets through, be it one index or all of Elasticsearch. The alert looks at ten minutes.",
+			description: "Of the attempts to send a change, the share that failed: 100 % while nothing gets through, be it one index or all of Elasticsearch.",
 			queries:     []query{{`sum by (kind) (rate(riskdex_failures_total{@kind}[$__rate_interval])) / (sum by (kind) (rate(riskdex_failures_total{@kind}[$__rate_interval])) + sum by (kind) (rate(riskdex_settle_seconds_count{@kind}[$__rate_interval])) > 0)`, "{{kind}}"}},
 			limits:      []limit{{0.1, warning}, {0.5, bad}},
-			alerts:      []string{"RiskdexFailing"},
 		},
 		{
 			id: 402, title: "Failures by reason", shape: lines, unit: "percentunit", width: 8, stacked: true,
 			description: "Why Elasticsearch did not take changes when they were sent, or a look at an index failed, each as a share of all attempts.",
 			queries:     []query{{`sum by (reason) (rate(riskdex_failures_total{@kind}[$__rate_interval])) / on () group_left () (sum(rate(riskdex_failures_total{@kind}[$__rate_interval])) + sum(rate(riskdex_settle_seconds_count{@kind}[$__rate_interval])) > 0)` + where("reason", "riskdex_failures_total{@kind}"), "{{reason}}"}},
 			limits:      []limit{{0.1, warning}},
-			alerts:      []string{"RiskdexFailing"},
 		},
 		{
 			id: 204, title: "Search: age of the probe, and failing", shape: lines, unit: "s", width: 8,
@@ -123,7 +121,7 @@ func overview() row {
 			description: "Documents whose newest version Elasticsearch refuses. Search shows an older version of them, or nothing, until one is delivered that it takes, or someone retries or drops them.",
 			queries:     []query{{`sum by (kind) (max by (job, kind) (riskdex_dead_letters{@kind})) and on (kind) max by (kind) (max_over_time(riskdex_dead_letters{@kind}[$__range] @ end())) > 0`, "{{kind}}"}},
 			limits:      []limit{{1, warning}},
-			alerts:      []string{"RiskdexDeadLettersGrowing", "RiskdexDeadLettersWaiting"},
+			alerts:      []string{"RiskdexDeadLetters"},
 		},
 		{
 			id: 311, title: "Deliveries by class of answer", shape: lines, unit: "reqps", width: 8, stacked: true,

@@ -172,15 +172,16 @@ func registerClock(reg prometheus.Registerer) {
 }
 
 func registerCertificate(reg prometheus.Registerer, certificate func() admin.Certificate) {
-	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "riskdex_certificate_replace_by_timestamp_seconds",
-		Help: "A week, or a tenth of its life, before the certificate for deliveries expires, in seconds since 1970; 0 if there is none.",
-	}, func() float64 {
-		if certificate == nil {
-			return 0
-		}
-		return float64(certificate().ReplaceBy.Unix())
-	}))
+	register := func(name, help string, of func(admin.Certificate) time.Time) {
+		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help + " before the certificate for deliveries expires, in seconds since 1970; 0 if there is none."}, func() float64 {
+			if certificate == nil {
+				return 0
+			}
+			return float64(of(certificate()).Unix())
+		}))
+	}
+	register("riskdex_certificate_replace_by_timestamp_seconds", "A week, or a tenth of its life,", func(c admin.Certificate) time.Time { return c.ReplaceBy })
+	register("riskdex_certificate_urgent_timestamp_seconds", "A day, or a seventieth of its life,", func(c admin.Certificate) time.Time { return c.Urgent })
 }
 
 func appendHistogram(reg prometheus.Registerer) prometheus.Histogram {

@@ -78,8 +78,8 @@ func TestPrometheusSeesTwoProcessesAsOneJournal(t *testing.T) {
 	firing := func(alert string) []float64 {
 		return values(t, w.server, `count(ALERTS{alertname="`+alert+`", alertstate="firing"})`)
 	}
-	w.fires("RiskdexDeadLettersGrowing", func() {
-		if n := firing("RiskdexDeadLettersGrowing"); !slices.Equal(n, []float64{1}) {
+	w.fires("RiskdexDeadLetters", func() {
+		if n := firing("RiskdexDeadLetters"); !slices.Equal(n, []float64{1}) {
 			t.Errorf("the alert was raised %v times, want once", n)
 		}
 		theSame(t, one, other)
