@@ -77,7 +77,7 @@ func TestSumsSurviveARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		reg := prometheus.NewRegistry()
-		reg.MustRegister(admin.NewJournalCollector(j, clock, log))
+		reg.MustRegister(admin.NewJournalCollector(j, nil, clock, log))
 		return j, admin.New(admin.Parts{Metrics: reg})
 	}
 	j, h := open()
@@ -152,17 +152,22 @@ func TestJournalSeriesAreThereFromTheStart(t *testing.T) {
 		}
 		full.Kinds[kind] = k
 	}
+	hourly := report.Arrivals{}
+	for hour := range 200 {
+		hourly = hourly.After(time.Unix(int64(hour)*3600, 0))
+	}
 	full.Notes = map[string]string{
 		report.BackupNote: report.NoteOfTime(time.Unix(1, 0)),
 		report.TurnsNote:  report.Turns{At: time.Now(), Places: []string{"a/", "b/"}}.Note(),
 	}
 	for _, kind := range report.Kinds() {
 		full.Notes[report.VerifiedNote(kind)] = report.Verified{At: time.Unix(1, 0), Wrong: 1}.Note()
+		full.Notes[report.ArrivalsNote(kind)] = hourly.Note()
 		full.Notes[report.RebuildFailedNote(kind)] = report.RebuildFailed{At: time.Unix(1, 0)}.Note()
 	}
 	scrape := func(s report.Stats) metricstest.Samples {
 		reg := prometheus.NewRegistry()
-		reg.MustRegister(admin.NewJournalCollector(sums(s), time.Now, slog.New(slog.DiscardHandler)))
+		reg.MustRegister(admin.NewJournalCollector(sums(s), nil, time.Now, slog.New(slog.DiscardHandler)))
 		_, text := get(t, admin.New(admin.Parts{Metrics: reg}), "/metrics")
 		all, err := metricstest.Read(strings.NewReader(text))
 		if err != nil {
@@ -196,7 +201,7 @@ func TestUnreadableJournalIsLoggedOnce(t *testing.T) {
 	var log strings.Builder
 	var journal unreadable
 	reg := prometheus.NewRegistry()
-	reg.MustRegister(admin.NewJournalCollector(&journal, time.Now, slog.New(slog.NewTextHandler(&log, nil))))
+	reg.MustRegister(admin.NewJournalCollector(&journal, nil, time.Now, slog.New(slog.NewTextHandler(&log, nil))))
 	for round := range 2 {
 		for _, journal = range []unreadable{true, true, false, false} {
 			_, _ = reg.Gather()

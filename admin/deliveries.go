@@ -16,11 +16,12 @@ const lastDeliveries = 20
 const longestMethod = 10
 
 // More than unknownCalls requests within unknownCallsFor that were turned away for the same
-// reason are a trouble, as in the alert: a few are of others, a publisher with a wrong address
-// sends more.
+// reason are a trouble while they go on, as in the alert: a few are of others, a publisher with a
+// wrong address sends more.
 const (
 	unknownCalls    = 20
 	unknownCallsFor = 30 * time.Minute
+	unknownCallsEnd = 5 * time.Minute // after the last
 )
 
 // Deliveries remembers the last deliveries, in memory, and when requests were turned away. The
@@ -69,7 +70,7 @@ func isUnknownCall(one report.Answered) bool {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return true
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		return one.Kind == ""
+		return one.Kind == "" && one.Method != http.MethodGet && one.Method != http.MethodHead // which deliver nothing: a check of a balancer, or somebody looks
 	}
 	return false
 }
@@ -80,8 +81,8 @@ func (d *Deliveries) UnknownCalls(now time.Time) (reason string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for why, t := range d.turned {
-		first := t.at[t.n%len(t.at)] // the oldest that is remembered
-		if t.n >= len(t.at) && now.Sub(first) < unknownCallsFor && (reason == "" || why < reason) {
+		first, last := t.at[t.n%len(t.at)], t.at[(t.n+len(t.at)-1)%len(t.at)] // of those that are remembered
+		if t.n >= len(t.at) && now.Sub(first) < unknownCallsFor && now.Sub(last) < unknownCallsEnd && (reason == "" || why < reason) {
 			reason = why
 		}
 	}

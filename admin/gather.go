@@ -82,7 +82,9 @@ func (s *statuses) now(ctx context.Context) Status {
 		ev.log = s.Status.Log()
 	}
 	st.Troubles = troublesOf(st, ev)
-	st.Well = len(st.Troubles) == 0
+	if st.Well = len(st.Troubles) == 0; !st.Well {
+		st.Severity = st.Troubles[0].Severity
+	}
 	return st
 }
 
@@ -110,11 +112,15 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 	if s.Status.Fields != nil {
 		fields = s.Status.Fields()
 	}
+	var arrived map[report.Kind]Arrived
+	if st.Follows == "" {
+		arrived, st.Senders = s.Status.Expected.arrived(stats.Notes, st.StartedAt)
+	}
 	for _, kind := range report.Kinds() {
 		k := stats.Kinds[kind]
 		st.DeadTotal += k.DeadLetters
 		one := KindStatus{
-			Kind: kind, Documents: documents[kind], Taken: taken[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Place: report.PlaceIn(stats.Notes, kind), Holder: k.Holder, Reading: stats.Notes[report.ReadingNote(kind)],
+			Kind: kind, Delivered: arrived[kind], Documents: documents[kind], Taken: taken[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Place: report.PlaceIn(stats.Notes, kind), Holder: k.Holder, Reading: stats.Notes[report.ReadingNote(kind)],
 			LagSeconds: lagSeconds(k.OldestWaiting, st.At), History: []Sample{},
 			Fields: append([]report.FieldCount{}, fields[kind].Fields...), Counted: fields[kind].Documents,
 		}

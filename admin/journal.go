@@ -3,6 +3,8 @@ package admin
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -21,9 +23,11 @@ type Journal interface {
 // the changes that they count, so they survive a restart, and a scrape never sees a change
 // in two places or in none. All processes that share the journal expose the same values.
 type journalCollector struct {
-	journal Journal
-	now     func() time.Time
-	log     *slog.Logger
+	journal  Journal
+	expected Expected
+	started  time.Time
+	now      func() time.Time
+	log      *slog.Logger
 
 	unreadable atomic.Bool // at the last scrape
 
@@ -32,17 +36,19 @@ type journalCollector struct {
 	history, historyBytes, historyDropped                             *prometheus.Desc
 	tombstones, dropped, behind                                       *prometheus.Desc
 	bytes, used, limit, free, processes, lost, wrong, unbuilt, backup *prometheus.Desc
-	clusters                                                          *prometheus.Desc
+	clusters, arrived, due                                            *prometheus.Desc
 }
 
 // NewJournalCollector returns a collector of the metrics that the journal keeps. Lag is
 // measured up to now.
-func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger) prometheus.Collector {
+func NewJournalCollector(journal Journal, expected Expected, now func() time.Time, log *slog.Logger) prometheus.Collector {
 	describe := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("riskdex_"+name, help, labels, nil)
 	}
 	return &journalCollector{
-		journal: journal, now: now, log: log,
+		journal: journal, expected: expected, started: now(), now: now, log: log,
+		arrived:          describe("last_accepted_timestamp_seconds", "When the last delivery of a kind, or from a sender with a name, was accepted, in seconds since 1970; 0 if none ever was.", "kind", "sender"),
+		due:              describe("delivery_expected_timestamp_seconds", "By when the next is expected, by --expect-every or the longest pause of the four weeks before the last, in seconds since 1970; 0 if not known.", "kind", "sender"),
 		accepted:         describe("changes_accepted_total", "Changes accepted over the life of the journal.", "kind", "op"),
 		settled:          describe("changes_settled_total", "Changes settled over the life of the journal. Accepted is always settled plus pending.", "kind", "outcome"),
 		pending:          describe("changes_pending", "Documents whose newest version is not settled yet.", "kind"),
@@ -72,7 +78,7 @@ func NewJournalCollector(journal Journal, now func() time.Time, log *slog.Logger
 
 // Describe implements prometheus.Collector.
 func (c *journalCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.refusedDocuments, c.tombstones, c.dropped, c.history, c.historyBytes, c.historyDropped, c.lag, c.bytes, c.used, c.limit, c.free, c.refused, c.processes, c.lost, c.wrong, c.unbuilt, c.backup, c.behind, c.clusters} {
+	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.refusedDocuments, c.tombstones, c.dropped, c.history, c.historyBytes, c.historyDropped, c.lag, c.bytes, c.used, c.limit, c.free, c.refused, c.processes, c.lost, c.wrong, c.unbuilt, c.backup, c.behind, c.clusters, c.arrived, c.due} {
 		out <- d
 	}
 }
@@ -126,17 +132,22 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 		}
 		gauge(c.unbuilt, failed, string(kind))
 	}
+	kinds, senders := c.expected.arrived(stats.Notes, c.started)
+	for _, a := range append(slices.Collect(maps.Values(kinds)), senders...) {
+		gauge(c.arrived, secondsOf(a.Last), string(a.Kind), a.Sender)
+		gauge(c.due, secondsOf(a.Expected), string(a.Kind), a.Sender)
+	}
 	gauge(c.behind, behind)
 	gauge(c.bytes, float64(stats.Bytes))
 	gauge(c.used, float64(stats.Used))
 	gauge(c.limit, float64(stats.Limit))
 	gauge(c.free, float64(stats.Free))
 	gauge(c.refused, float64(stats.Refused))
-	backup := 0.0
+	var backup *time.Time
 	if at := report.BackupIn(stats.Notes); !at.IsZero() {
-		backup = float64(at.UnixMicro()) / 1e6
+		backup = &at
 	}
-	gauge(c.backup, backup)
+	gauge(c.backup, secondsOf(backup))
 	several := 0.0
 	if report.TurnsIn(stats.Notes).Wrong(stats.Notes, c.now()) {
 		several = 1
@@ -144,6 +155,14 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 	gauge(c.clusters, several)
 	gauge(c.lost, stats.Loss.Seconds())
 	gauge(c.processes, float64(len(stats.Processes)))
+}
+
+// secondsOf returns a time as metrics have it, 0 if there is none.
+func secondsOf(at *time.Time) float64 {
+	if at == nil {
+		return 0
+	}
+	return float64(at.UnixMicro()) / 1e6
 }
 
 // statsTimeout bounds how long a scrape waits for the journal. Prometheus waits ten seconds

@@ -38,7 +38,7 @@ func TestStatusTellsOfALoss(t *testing.T) {
 	d.index()
 	lost := func() float64 {
 		reg := prometheus.NewRegistry()
-		reg.MustRegister(admin.NewJournalCollector(d.journal, time.Now, nil))
+		reg.MustRegister(admin.NewJournalCollector(d.journal, nil, time.Now, nil))
 		families, err := reg.Gather()
 		require.NoError(t, err)
 		for _, f := range families {

@@ -41,6 +41,8 @@ func newPage(status *statuses) *page {
 		"bytes":   func(n int64) string { return humanize.IBytes(uint64(max(n, 0))) },
 		"size":    func(n int) string { return humanize.IBytes(uint64(max(n, 0))) },
 		"clock":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+		"ago":     func(t time.Time) string { return humanize.RelTime(t, status.Status.Now(), "ago", "from now") },
+		"capital": func(s string) string { return strings.ToUpper(s[:1]) + s[1:] },
 		"lag":     lagText,
 		"line":    sparkline,
 		"anchor":  anchor,

@@ -22,8 +22,9 @@ type Status struct {
 	Process   string   `json:"process"`   // the process that is asked: its host and its number there
 	Processes []string `json:"processes"` // all processes that use the journal, including this one
 
-	Well     bool      `json:"well"`     // there are no troubles
-	Troubles []Trouble `json:"troubles"` // worst first
+	Well     bool      `json:"well"`               // there are no troubles
+	Severity Severity  `json:"severity,omitempty"` // of the worst trouble; empty if there is none
+	Troubles []Trouble `json:"troubles"`           // worst first
 
 	Accepting       bool   `json:"accepting"`
 	CannotAccept    string `json:"cannot_accept,omitempty"` // why not
@@ -32,7 +33,8 @@ type Status struct {
 	// Kinds, Journal, and the lists of dead letters and refusals are empty if the journal
 	// cannot be read, which is then a trouble.
 	Kinds   []KindStatus   `json:"kinds"`
-	Line    string         `json:"line,omitempty"` // of the journal: the same for its backups and copies
+	Senders []Arrived      `json:"senders,omitempty"` // whose credentials have names, and what is expected of them
+	Line    string         `json:"line,omitempty"`    // of the journal: the same for its backups and copies
 	Journal *JournalStatus `json:"journal,omitempty"`
 
 	// Follows is the address of the riskdex of which this one sends the changes to a second
@@ -59,6 +61,7 @@ type KindStatus struct {
 	Kind        report.Kind `json:"kind"`
 	Documents   *int        `json:"documents"`       // that a search can find; null if Elasticsearch does not say
 	Taken       int         `json:"taken,omitempty"` // that Elasticsearch had taken when they were last counted, at most about ten minutes ago; 0 if they were not
+	Delivered   Arrived     `json:"delivered"`
 	Pending     int         `json:"pending"`
 	Resending   int         `json:"resending"`
 	DeadLetters int         `json:"dead_letters"`
@@ -72,6 +75,17 @@ type KindStatus struct {
 	// seconds ago. It is empty if they were not.
 	Fields  []report.FieldCount `json:"fields"`
 	Counted int                 `json:"counted"`
+}
+
+// Headline says in words whether something is wrong, and how soon somebody should look after it.
+func (st Status) Headline() string {
+	switch st.Severity {
+	case Critical:
+		return "critical: something is wrong"
+	case Warning:
+		return "warning: something needs attention"
+	}
+	return "all is well"
 }
 
 // Shared reports whether several processes use the journal.
@@ -177,6 +191,7 @@ type Probe struct {
 type Certificate struct {
 	Expires   time.Time
 	ReplaceBy time.Time // from when on it is a trouble
+	Urgent    time.Time // from when on it is a critical one
 }
 
 // StatusParts are what a status is made of, besides the other Parts. Those that are nil are
@@ -207,5 +222,6 @@ type StatusParts struct {
 	Line       string // of the journal
 	Follows    string // see Status
 
+	Expected    Expected      // deliveries
 	BackupEvery time.Duration // how old the newest backup may become; 0 for any age
 }

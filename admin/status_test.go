@@ -19,6 +19,10 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 	d := openStatusDesk(t)
 	// By TestStatusOfAJournalThatCannotBeRead, in loss_test.go, and by TestRebuildToTellsWhatIsRefused.
 	tried := []string{admin.TroubleJournal, admin.TroubleLost, admin.TroubleUnknown}
+	shownAs := map[admin.Severity]string{
+		admin.Critical: `<div class="state bad"><strong>Critical: something is wrong.`,
+		admin.Warning:  `<div class="state warn"><strong>Warning: something needs attention.`,
+	}
 	for _, c := range []struct {
 		what        string
 		begin, stop func()
@@ -173,8 +177,13 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() { d.set(func() { d.probe = admin.LagBound }) },
 		},
 		{
-			admin.TroubleCertificate,
+			admin.TroubleNotRenewed,
 			func() { d.set(func() { d.replace = -time.Second }) },
+			func() { d.set(func() { d.replace = 0 }) },
+		},
+		{
+			admin.TroubleCertificate,
+			func() { d.set(func() { d.replace = -6*time.Hour - time.Second }) },
 			func() { d.set(func() { d.replace = 0 }) },
 		},
 		{
@@ -238,6 +247,9 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 		{
 			admin.TroubleUnknownCalls, // fewer than that for either reason alone are none
 			func() {
+				for range 30 {
+					d.last.Note(report.Answered{At: d.clock(), Method: "HEAD", Status: 404, Reason: "unknown_path"})
+				}
 				for range 20 {
 					d.last.Note(report.Answered{At: d.clock(), Status: 404, Reason: "unknown_path"})
 					d.last.Note(report.Answered{At: d.clock(), Kind: report.Cities, Status: 401, Reason: "credentials"})
@@ -248,7 +260,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 				}
 				d.last.Note(report.Answered{At: d.clock(), Kind: report.Cities, Status: 401, Reason: "credentials"})
 			},
-			func() { d.set(func() { d.now = d.now.Add(30 * time.Minute) }) },
+			func() { d.set(func() { d.now = d.now.Add(5 * time.Minute) }) },
 		},
 		{
 			admin.TroubleBackup,
@@ -258,7 +270,39 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 		{
 			admin.TroubleBackup,
 			func() { d.note(report.BackupNote, "") },
-			func() { d.backedUp(d.clock()) },
+			func() { d.backedUp(d.clock().Add(10 * backupEvery)) },
+		},
+		{
+			admin.TroubleSilent, // and what does not get in is told as that
+			func() {
+				d.arrived(report.ArrivalsNote(report.Cities), 0, 15*24*time.Hour)
+				if st := d.status(); !st.Well || st.LastDelivery() == nil {
+					t.Errorf("before it is overdue: %+v", st.Troubles)
+				}
+				d.set(func() { d.now = d.now.Add(3*time.Hour + time.Second) })
+				d.set(func() { d.cannot = errors.New("no room") })
+				if st := d.status(); len(st.Troubles) != 1 || st.Troubles[0].What != admin.TroubleNotAccepting {
+					t.Errorf("while nothing is accepted: %+v", st.Troubles)
+				}
+				d.set(func() { d.cannot = nil })
+				if told := d.status().Troubles[0]; told.Kind != report.Cities || !strings.HasSuffix(told.Detail, "in the four weeks before, the longest pause was of 1h.") {
+					t.Errorf("%+v", told)
+				}
+			},
+			func() { d.arrived(report.ArrivalsNote(report.Cities), 0, 0) },
+		},
+		{
+			admin.TroubleSilent, // of whom it is said
+			func() {
+				d.arrived(report.SenderNote("other"), 0, 15*24*time.Hour)
+				d.arrived(report.SenderNote("acme"), 0, 0)
+				d.set(func() { d.now = d.now.Add(2*time.Hour + time.Second) })
+				d.arrived(report.ArrivalsNote(report.Cities), 0, 0)
+				if told := d.status().Troubles[0]; told.Kind != "" || !strings.HasPrefix(told.Detail, "Nothing of the sender acme") || !strings.HasSuffix(told.Detail, "--expect-every says 2h.") {
+					t.Errorf("%+v", told)
+				}
+			},
+			func() { d.expectNothing() },
 		},
 		{
 			admin.TroubleLogUnread,
@@ -266,7 +310,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() { d.set(func() { d.log.Since = d.now }) },
 		},
 	} {
-		if st := d.status(); !st.Well || len(st.Troubles) != 0 {
+		if st := d.status(); !st.Well || len(st.Troubles) != 0 || st.Severity != "" {
 			t.Errorf("before %s: %+v", c.what, st.Troubles)
 		}
 		tried = append(tried, c.what)
@@ -275,7 +319,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 		if st.Well || len(st.Troubles) != 1 || st.Troubles[0].What != c.what || strings.ContainsAny(st.Troubles[0].Detail+st.Troubles[0].Remedy, "{}`") {
 			t.Errorf("%s: %+v", c.what, st.Troubles)
 		}
-		if body, _ := d.read(http.StatusOK, "/"); !strings.Contains(body, "Something is wrong.") {
+		if body, _ := d.read(http.StatusOK, "/"); !strings.Contains(body, shownAs[st.Severity]) || st.Severity != st.Troubles[0].Severity {
 			t.Errorf("%s: the page does not show it", c.what)
 		}
 		c.stop()

@@ -63,6 +63,7 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 	log := slog.New(slog.DiscardHandler)
 	d := &statusDesk{desk: on, last: new(admin.Deliveries), now: time.Now(), slow: make(chan struct{})}
 	d.history = admin.NewHistory(rippled{d}, d.clock, log)
+	d.expectNothing()
 	d.backedUp(d.now.Add(10 * backupEvery)) // so that only one test sees an overdue backup
 	d.server.Close()
 	d.server = httptest.NewServer(admin.New(admin.Parts{
@@ -72,8 +73,8 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 			ElasticsearchUp: func() bool { d.mu.Lock(); defer d.mu.Unlock(); return !d.down },
 		},
 		Status: admin.StatusParts{
-			BackupEvery: backupEvery,
-			Journal:     sized{d}, Index: d, Deliveries: d.last, History: d.history, Now: d.clock, Started: d.now.Add(-time.Hour),
+			BackupEvery: backupEvery, Expected: admin.Expected{"acme": 2 * time.Hour},
+			Journal: sized{d}, Index: d, Deliveries: d.last, History: d.history, Now: d.clock, Started: d.now.Add(-time.Hour),
 			Waiting:      func() []report.Waiting { d.mu.Lock(); defer d.mu.Unlock(); return d.waiting },
 			Lacking:      func() []report.Lacking { d.mu.Lock(); defer d.mu.Unlock(); return d.lacking },
 			Missing:      func() map[report.Kind]int { d.mu.Lock(); defer d.mu.Unlock(); return d.lost },
@@ -89,7 +90,7 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 				now := d.clock()
 				d.mu.Lock()
 				defer d.mu.Unlock()
-				return admin.Certificate{Expires: now.Add(time.Hour), ReplaceBy: now.Add(d.replace)}
+				return admin.Certificate{Expires: now.Add(time.Hour), ReplaceBy: now.Add(d.replace), Urgent: now.Add(d.replace + 6*time.Hour)}
 			},
 			SearchFails: func() *admin.SearchFailure {
 				d.mu.Lock()
@@ -121,6 +122,18 @@ func (d *statusDesk) note(name, value string) {
 	d.t.Helper()
 	require.NoError(d.t, d.journal.Note(d.t.Context(), name, value))
 }
+
+// arrived notes that something arrived each hour for a time, and the last some time ago.
+func (d *statusDesk) arrived(note string, ago, span time.Duration) {
+	a := report.Arrivals{}
+	for at := d.clock().Add(-ago - span); !at.After(d.clock().Add(-ago)); at = at.Add(time.Hour) {
+		a = a.After(at)
+	}
+	d.note(note, a.Note())
+}
+
+// expectNothing has nothing be overdue for a long time, so that only one test sees silence.
+func (d *statusDesk) expectNothing() { d.arrived(report.SenderNote("acme"), -100*24*time.Hour, 0) }
 
 const backupEvery = time.Hour
 

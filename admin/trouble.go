@@ -47,6 +47,7 @@ const (
 	TroubleJournal        = "journal_unreadable"
 	TroubleNotAccepting   = "not_accepting"
 	TroubleCertificate    = "certificate_expires"
+	TroubleNotRenewed     = "certificate_not_renewed"
 	TroubleLost           = "changes_lost"
 	TroubleElasticsearch  = "elasticsearch_away"
 	TroubleClusters       = "several_clusters"
@@ -67,6 +68,7 @@ const (
 	TroubleDiffers        = "index_differs"
 	TroubleDeadLetters    = "dead_letters"
 	TroubleFields         = "fields_missing"
+	TroubleSilent         = "silent"
 	TroubleRefusing       = "refusing"
 	TroubleUnknownCalls   = "unknown_calls"
 	TroubleBackup         = "backup_overdue"
@@ -101,6 +103,8 @@ const lookEvery = 15 * time.Second
 // Causes returns everything that may be wrong, worst first.
 func Causes() []Cause { return slices.Clone(causes) }
 
+const renewRemedy = "Replace the files of `--tls-cert-file` and `--tls-key-file`, which a running riskdex rereads, and repair what renews them."
+
 var causes = []Cause{
 	{
 		TroubleJournal, Critical, statusTimeout,
@@ -117,7 +121,7 @@ var causes = []Cause{
 	{
 		TroubleCertificate, Critical, time.Second,
 		"The certificate of the listener for deliveries has not been replaced, and expires at {time}: from then on, no publisher who checks it can deliver.",
-		"Replace the files of `--tls-cert-file` and `--tls-key-file`, which a running riskdex rereads, and repair what renews them.",
+		renewRemedy,
 		"RiskdexCertificateExpires",
 	},
 	{
@@ -243,7 +247,7 @@ var causes = []Cause{
 		TroubleDeadLetters, Warning, time.Second,
 		"Dead letters of {kind}: {number}. Elasticsearch refuses them, and search shows an older version of each, or none.",
 		"`riskdex dead list` says why. Have the publisher correct them, or fix the mapping and `riskdex dead retry --all`.",
-		"RiskdexDeadLettersGrowing",
+		"RiskdexDeadLetters",
 	},
 	{
 		TroubleFields, Warning, lookEvery,
@@ -254,6 +258,13 @@ var causes = []Cause{
 		"RiskdexFieldsMissing",
 	},
 	{
+		TroubleSilent, Warning, time.Second,
+		"Nothing of {kind or sender} was accepted since {time}, and something was expected by {then}: {why}.",
+		"Ask the publisher whether it delivers, and see whether that arrives: the log says what is turned away (`request rejected`), and `riskdex refused list` what is refused. " +
+			"After a long silence, ask for a full delivery. If it delivers less often than that: `--expect-every`.",
+		"RiskdexSilent",
+	},
+	{
 		TroubleRefusing, Warning, time.Second,
 		"Deliveries or records of {kind} were refused, {which}. Search does not show them.",
 		"`riskdex refused list` says why. Have the publisher correct and deliver them again; drop what is useless: `riskdex refused drop NUMBER`.",
@@ -261,9 +272,15 @@ var causes = []Cause{
 	},
 	{
 		TroubleUnknownCalls, Warning, time.Second,
-		"More than 20 requests within the last half hour were turned away ({reason}). If they are the publisher's, nothing of them is accepted.",
+		"More than 20 requests within the last half hour were turned away ({reason}), and they go on. If they are the publisher's, nothing of them is accepted.",
 		"The log says where they come from (`request rejected`), and `riskdex refused list` for which paths. Correct the publisher's address or secret, and have it deliver again.",
 		"RiskdexUnknownCalls",
+	},
+	{
+		TroubleNotRenewed, Warning, time.Second,
+		"The certificate of the listener for deliveries should have been replaced by {since}, and expires at {time}: what renews it has failed.",
+		renewRemedy,
+		"RiskdexCertificateNotRenewed",
 	},
 	{
 		TroubleBackup, Warning, time.Second,
@@ -409,8 +426,12 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	if !st.Accepting {
 		all.add(TroubleNotAccepting, "", "reason", st.CannotAccept)
 	}
-	if c := ev.certificate; c != nil && st.At.After(c.ReplaceBy) {
+	switch c := ev.certificate; {
+	case c == nil:
+	case st.At.After(c.Urgent):
 		all.add(TroubleCertificate, "", "time", c.Expires.UTC().Format(clockForm))
+	case st.At.After(c.ReplaceBy):
+		all.add(TroubleNotRenewed, "", "since", c.ReplaceBy.UTC().Format(clockForm), "time", c.Expires.UTC().Format(clockForm))
 	}
 	if lost {
 		all.add(TroubleLost, "", "span", report.Loss{Since: st.Journal.Loss.Since, Until: st.Journal.Loss.Until}.Span())
@@ -487,9 +508,13 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		if lacks, fields := whatIsMissing(k); lacks != "" && counts(k.Kind) {
 			all.add(TroubleFields, k.Kind, "kind", string(k.Kind), "number", documents(k.Counted), "lacks", lacks, "fields", fields)
 		}
+		all.silent(st, k.Delivered)
 		if which := whatIsRefused(k.Kind, st.At, ev); which != "" {
 			all.add(TroubleRefusing, k.Kind, "kind", string(k.Kind), "which", which)
 		}
+	}
+	for _, sender := range st.Senders {
+		all.silent(st, sender)
 	}
 	if ev.unknownCalls != "" {
 		all.add(TroubleUnknownCalls, "", "reason", ev.unknownCalls)
@@ -519,6 +544,18 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	}
 	slices.SortStableFunc(all, func(a, b Trouble) int { return indexOf(a.What) - indexOf(b.What) })
 	return all
+}
+
+// silent adds that deliveries were expected and did not come. What riskdex turns away is told as that.
+func (all *troubles) silent(st Status, a Arrived) {
+	if !st.Accepting || !a.overdue(st.At) {
+		return
+	}
+	since := "it was ready"
+	if a.Last != nil {
+		since = a.Last.Format(clockForm)
+	}
+	all.add(TroubleSilent, a.Kind, "kind or sender", a.name(), "time", since, "then", a.Expected.Format(clockForm), "why", a.Because)
 }
 
 // afterLoss says of remedies that send what the journal has, or remove what it lacks, that riskdex

@@ -18,11 +18,13 @@ func intake() row {
 			queries:     []query{{`sum by (code) (rate(riskdex_deliveries_total{@kind}[$__rate_interval])) > 0`, "{{code}}"}},
 		},
 		{
-			id: 305, title: "Accepted in six hours", shape: lines, unit: "short", width: 8,
-			description: "Deliveries accepted in the six hours before each moment. What is usual differs from feed to feed: the alert compares with the week before.",
-			queries:     []query{{`sum(increase(riskdex_deliveries_total{@kind, code=~"20[02]"}[6h]))`, "accepted"}},
-			limits:      []limit{{0, warning}, {1, good}},
-			alerts:      []string{"RiskdexSilent"},
+			id: 314, title: "Since the last delivery", shape: lines, unit: "s", width: 8,
+			description: "For how long nothing was accepted, of each kind, and from each sender whose credential has a name. What is usual differs from feed to feed: the alert goes by --expect-every, or by the longest pause of the four weeks before.",
+			queries: []query{
+				{`time() - max by (kind) (riskdex_last_accepted_timestamp_seconds{@kind} > 0)`, "{{kind}}"},
+				{`time() - max by (sender) (riskdex_last_accepted_timestamp_seconds{@, sender!=""} > 0)`, "from {{sender}}"},
+			},
+			alerts: []string{"RiskdexSilent"},
 		},
 		{
 			id: 306, title: "Changes accepted", shape: lines, unit: "cps", width: 8, stacked: true,
@@ -56,7 +58,7 @@ func intake() row {
 			description: "For how long the certificate of the listener for deliveries should have been replaced: since a week, or a tenth of its life, before it expires. Negative until then; nothing without TLS.",
 			queries:     []query{{`time() - min by (job) (riskdex_certificate_replace_by_timestamp_seconds{@} > 0)`, "{{job}}"}},
 			limits:      []limit{{0, bad}},
-			alerts:      []string{"RiskdexCertificateExpires"},
+			alerts:      []string{"RiskdexCertificateNotRenewed", "RiskdexCertificateExpires"},
 		},
 		{
 			id: 312, title: "Waits for the search", shape: lines, unit: "short", width: 12,

@@ -1,7 +1,7 @@
 package dashboards
 
 // overview returns the row that is open, in which every incident shows at a glance. The ids
-// 109 to 112 belonged to panels that were removed.
+// 106 and 109 to 112 belonged to panels that were removed.
 func overview() row {
 	return row{100, "Is everything all right?", "is-everything-all-right", true, []panel{
 		{
@@ -16,6 +16,12 @@ func overview() row {
 			queries:     []query{{`min(up{@})`, "riskdex"}},
 			limits:      []limit{{1, good}}, states: upDown(),
 			alerts: []string{"RiskdexDown", "RiskdexAbsent"},
+		},
+		{
+			id: 114, title: "Last delivery", shape: number, unit: "s", width: 3,
+			description: "For how long nothing was accepted of the selected kinds. The row Intake has each of them, and the senders.",
+			queries:     []query{{`time() - max(riskdex_last_accepted_timestamp_seconds{@kind} > 0)`, "ago"}},
+			alerts:      []string{"RiskdexSilent"},
 		},
 		{
 			id: 103, title: "Elasticsearch", shape: number, unit: "none", width: 3,
@@ -39,13 +45,6 @@ func overview() row {
 			alerts:      []string{"RiskdexNotSearchable"},
 		},
 		{
-			id: 106, title: "Pending", shape: number, unit: "short", width: 3,
-			description: "Changes that are accepted and not settled yet. A few are normal; what counts is how long they wait.",
-			queries:     []query{{`sum(max by (job, kind) (riskdex_changes_pending{@kind}))`, "pending"}},
-			limits:      []limit{{10_000, notice}},
-			alerts:      []string{"RiskdexLagging"},
-		},
-		{
 			id: 107, title: "Indices held", shape: number, unit: "none", width: 3,
 			description: "Indices that cannot be written to until someone changes something.",
 			queries:     []query{{`count(max by (index) (riskdex_held{@index}) == 1) or vector(0)`, "held"}},
@@ -57,7 +56,7 @@ func overview() row {
 			description: "Documents whose newest version Elasticsearch refuses. Search shows an older version of them, or nothing.",
 			queries:     []query{{`sum(max by (job, kind) (riskdex_dead_letters{@kind}))`, "dead"}},
 			limits:      []limit{{1, warning}},
-			alerts:      []string{"RiskdexDeadLettersGrowing", "RiskdexDeadLettersWaiting"},
+			alerts:      []string{"RiskdexDeadLetters"},
 		},
 		{
 			id: 113, title: "What is firing", shape: list, unit: "none", width: 8, height: 8,
@@ -97,17 +96,15 @@ func overview() row {
 		},
 		{
 			id: 404, title: "Share of changes that fail", shape: lines, unit: "percentunit", width: 8,
-			description: "Of the attempts to send a change, the share that failed: 100 % while nothing gets through, be it one index or all of Elasticsearch. The alert looks at ten minutes.",
+			description: "Of the attempts to send a change, the share that failed: 100 % while nothing gets through, be it one index or all of Elasticsearch.",
 			queries:     []query{{`sum by (kind) (rate(riskdex_failures_total{@kind}[$__rate_interval])) / (sum by (kind) (rate(riskdex_failures_total{@kind}[$__rate_interval])) + sum by (kind) (rate(riskdex_settle_seconds_count{@kind}[$__rate_interval])) > 0)`, "{{kind}}"}},
 			limits:      []limit{{0.1, warning}, {0.5, bad}},
-			alerts:      []string{"RiskdexFailing"},
 		},
 		{
 			id: 402, title: "Failures by reason", shape: lines, unit: "percentunit", width: 8, stacked: true,
 			description: "Why Elasticsearch did not take changes when they were sent, or a look at an index failed, each as a share of all attempts.",
 			queries:     []query{{`sum by (reason) (rate(riskdex_failures_total{@kind}[$__rate_interval])) / on () group_left () (sum(rate(riskdex_failures_total{@kind}[$__rate_interval])) + sum(rate(riskdex_settle_seconds_count{@kind}[$__rate_interval])) > 0)` + where("reason", "riskdex_failures_total{@kind}"), "{{reason}}"}},
 			limits:      []limit{{0.1, warning}},
-			alerts:      []string{"RiskdexFailing"},
 		},
 		{
 			id: 204, title: "Search: age of the probe, and failing", shape: lines, unit: "s", width: 8,
@@ -124,7 +121,7 @@ func overview() row {
 			description: "Documents whose newest version Elasticsearch refuses. Search shows an older version of them, or nothing, until one is delivered that it takes, or someone retries or drops them.",
 			queries:     []query{{`sum by (kind) (max by (job, kind) (riskdex_dead_letters{@kind})) and on (kind) max by (kind) (max_over_time(riskdex_dead_letters{@kind}[$__range] @ end())) > 0`, "{{kind}}"}},
 			limits:      []limit{{1, warning}},
-			alerts:      []string{"RiskdexDeadLettersGrowing", "RiskdexDeadLettersWaiting"},
+			alerts:      []string{"RiskdexDeadLetters"},
 		},
 		{
 			id: 311, title: "Deliveries by class of answer", shape: lines, unit: "reqps", width: 8, stacked: true,
@@ -143,7 +140,7 @@ func overview() row {
   or label_replace(sum(rate(riskdex_changes_refused_total{@, kind="none", reason="door_closed"}[$__rate_interval]))` + where("", `riskdex_changes_refused_total{@, kind="none", reason="door_closed"}`) + `, "cause", "door_closed", "", "")
   or label_replace(sum(rate(riskdex_deliveries_total{@kind, code="500"}[$__rate_interval]))` + where("", `riskdex_deliveries_total{@kind, code="500"}`) + `, "cause", "fault", "", "")`, "{{cause}}"}},
 			limits: []limit{{0.001, bad}},
-			alerts: []string{"RiskdexNotAccepting"},
+			alerts: []string{"RiskdexNotAccepting", "RiskdexTurnedAway"},
 		},
 		{
 			id: 307, title: "Refused by reason", shape: lines, unit: "short", width: 8,

@@ -127,7 +127,7 @@ func (r *Receiver) accept(d *delivery, in contents, content []byte) {
 		Delivery: result.name,
 	}
 	a := d.answered(r.settle(d, &body, stamps), "")
-	a.Accepted, a.Refused, a.Delivery = result.accepted, result.refused.total, result.name
+	a.Accepted, a.Refused, a.Delivery, a.Sender = result.accepted, result.refused.total, result.name, out.Source.Sender
 	r.answered(ctx, a)
 	writeJSON(d.w, a.Status, "application/json", body)
 }

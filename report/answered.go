@@ -6,6 +6,7 @@ import "time"
 type Answered struct {
 	At       time.Time `json:"at"`
 	Kind     Kind      `json:"kind"`               // empty if the path named none
+	Sender   string    `json:"sender,omitempty"`   // the name of the credential, if any, of what was accepted
 	ID       string    `json:"id,omitempty"`       // of the document, or of the first of several, if known
 	Path     string    `json:"path,omitempty"`     // only if it is not that of a delivery
 	Method   string    `json:"method"`             // of the request; may be any text

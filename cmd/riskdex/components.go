@@ -24,6 +24,7 @@ import (
 	"riskdex/mappings/indices"
 	"riskdex/receiver"
 	"riskdex/receiver/auth"
+	"riskdex/report"
 )
 
 // components are the parts of riskdex that accept deliveries and index them, with all metrics.
@@ -45,6 +46,7 @@ type components struct {
 	receiver      *receiver.Receiver
 	secured       *tls.Config // of the listener for deliveries; nil if they come over plain HTTP
 	last          *admin.Deliveries
+	arrivals      *admin.Arrivals
 	reads         *admin.ReadMetrics
 	maxBody       int64
 }
@@ -81,7 +83,8 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 	if w.journal, err = open(appendHistogram(w.registry).Observe); err != nil {
 		return nil, err
 	}
-	w.global = admin.NewJournalCollector(w.journal, time.Now, log)
+	w.global = admin.NewJournalCollector(w.journal, c.Expect.expected, time.Now, log)
+	w.arrivals = admin.NewArrivals(w.journal, log)
 	w.registry.MustRegister(w.global)
 	w.reads = admin.NewReadMetrics(w.registry)
 	registerBackups(w.registry, c.backupEvery())
@@ -92,7 +95,7 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 	w.indices = &indices.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Lineage: w.journal.Lineage(), Log: log}
 	indexing := c.indexerConfig()
 	indexing.Tracer, cfg.Tracer = tracer, tracer
-	cfg.Observe, cfg.Ready = w.last.Note, w.canAccept
+	cfg.Observe, cfg.Ready = func(a report.Answered) { w.last.Note(a); w.arrivals.Note(a) }, w.canAccept
 	cfg.Await = visible.New(w.journal, w.client, w.indices.Alias).Wait
 	if w.receiver, err = receiver.New(cfg, w.journal, time.Now, w.registry, log); err != nil {
 		return nil, err
@@ -169,15 +172,16 @@ func registerClock(reg prometheus.Registerer) {
 }
 
 func registerCertificate(reg prometheus.Registerer, certificate func() admin.Certificate) {
-	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "riskdex_certificate_replace_by_timestamp_seconds",
-		Help: "A week, or a tenth of its life, before the certificate for deliveries expires, in seconds since 1970; 0 if there is none.",
-	}, func() float64 {
-		if certificate == nil {
-			return 0
-		}
-		return float64(certificate().ReplaceBy.Unix())
-	}))
+	register := func(name, help string, of func(admin.Certificate) time.Time) {
+		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help + " before the certificate for deliveries expires, in seconds since 1970; 0 if there is none."}, func() float64 {
+			if certificate == nil {
+				return 0
+			}
+			return float64(of(certificate()).Unix())
+		}))
+	}
+	register("riskdex_certificate_replace_by_timestamp_seconds", "A week, or a tenth of its life,", func(c admin.Certificate) time.Time { return c.ReplaceBy })
+	register("riskdex_certificate_urgent_timestamp_seconds", "A day, or a seventieth of its life,", func(c admin.Certificate) time.Time { return c.Urgent })
 }
 
 func appendHistogram(reg prometheus.Registerer) prometheus.Histogram {

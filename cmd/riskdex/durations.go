@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"riskdex/admin"
 )
 
 // retention is how long something is kept, written like 90d or like 36h.
@@ -53,6 +55,29 @@ func (i *interval) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%q is too short: at least a minute, 1m", text)
 	}
 	*i = interval(d)
+	return nil
+}
+
+// expectation is how often deliveries are expected, written like 24h, or like cities=24h,acme=1h.
+type expectation struct{ expected admin.Expected }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (e *expectation) UnmarshalText(text []byte) error {
+	e.expected = admin.Expected{}
+	for part := range strings.SplitSeq(string(text), ",") {
+		name, every, named := strings.Cut(part, "=")
+		if !named {
+			name, every = "", part
+		}
+		if _, twice := e.expected[name]; twice || named && name == "" {
+			return fmt.Errorf("%q: write it like 24h, or like cities=24h,advisories=7d, each kind or sender once", text)
+		}
+		var i interval
+		if err := i.UnmarshalText([]byte(every)); err != nil {
+			return err
+		}
+		e.expected[name] = time.Duration(i)
+	}
 	return nil
 }
 

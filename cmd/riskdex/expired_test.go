@@ -31,12 +31,16 @@ func TestCertificateThatIsNotReplacedIsTold(t *testing.T) {
 		require.NoError(t, os.WriteFile(files.Certificate, pair.Certificate, 0o600))
 		require.NoError(t, os.WriteFile(files.Key, pair.Key, 0o600))
 	}
-	put(5 * time.Minute)
+	put(100 * time.Second) // of a life of two hours
 	p := newProcess(t, elastictest.URL(t), "--tls-cert-file", files.Certificate, "--tls-key-file", files.Key)
 	p.start()
 	trouble := p.says(admin.TroubleCertificate)
 	if trouble.Severity != admin.Critical || !strings.Contains(trouble.Remedy, "--tls-cert-file") {
 		t.Errorf("the trouble is %+v, want a critical one with a remedy for the certificate", trouble)
+	}
+	put(5 * time.Minute)
+	if trouble := p.says(admin.TroubleNotRenewed); trouble.Severity != admin.Warning || !strings.Contains(trouble.Remedy, "--tls-cert-file") {
+		t.Errorf("the trouble is %+v, want a warning with the same remedy", trouble)
 	}
 	const metric = "riskdex_certificate_replace_by_timestamp_seconds"
 	now := float64(time.Now().Unix())

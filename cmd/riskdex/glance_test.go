@@ -78,7 +78,7 @@ func (w *watched) incident(what string, begin func(), signs ...sign) {
 func (w *watched) everythingAtAGlance() {
 	w.t.Helper()
 	// These have a line on good days too.
-	for _, s := range w.shown(panels(601, 606)) {
+	for _, s := range w.shown(panels(114, 601, 606)) {
 		w.glanced[s.panel] = true
 	}
 	for _, q := range glance() {

@@ -25,12 +25,14 @@ const (
 	exitDone     = 0
 	exitNegative = 1 // done, with a negative answer: nothing found, something refused
 	exitFailed   = 2 // not done: wrong usage, no server, no journal
+	exitWarning  = 3 // of status: there are warnings, and nothing critical
 )
 
-// These end a command with exitNegative and exitFailed. The command has printed why by then.
+// These end a command with exitNegative, exitFailed and exitWarning. The command has printed why by then.
 var (
 	errNegative = errors.New("the answer is no")
 	errFailed   = errors.New("not done")
+	errWarning  = errors.New("there are warnings")
 )
 
 type commands struct {
@@ -165,6 +167,8 @@ func runCommand(ctx context.Context, args []string, io streams) int {
 		return exitDone
 	case errors.Is(err, errNegative):
 		return exitNegative
+	case errors.Is(err, errWarning):
+		return exitWarning
 	case errors.Is(err, errFailed):
 		return exitFailed
 	default:

@@ -19,7 +19,7 @@ func TestBackupOverdueIsTold(t *testing.T) {
 	if trouble.Severity != admin.Warning || !strings.Contains(trouble.Detail, "(24h): there is none") || !strings.HasPrefix(trouble.Remedy, "riskdex backup FILE") {
 		t.Errorf("the trouble is %+v, want a warning that there is no backup", trouble)
 	}
-	p.expect(exitNegative, "", words("status"), "No backup of the journal was made within --backup-every")
+	p.expect(exitWarning, "", words("status"), "No backup of the journal was made within --backup-every")
 	last := func() float64 { return p.metrics()["riskdex_journal_backup_timestamp_seconds"] }
 	p.expect(exitDone, "", []string{"backup", filepath.Join(t.TempDir(), "unknown.db"), "--journal", p.journal})
 	p.expect(exitFailed, "", []string{"backup", filepath.Join(t.TempDir(), "not", "there.db")})

@@ -32,7 +32,7 @@ func (f *filling) listen(ctx context.Context, registry *prometheus.Registry, lin
 	}
 	followed := followedJournal{f.journal}
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		admin.NewJournalCollector(followed, time.Now, f.log))
+		admin.NewJournalCollector(followed, nil, time.Now, f.log))
 	registerBuild(registry, thisBuild())
 	registerClock(registry)
 	registerLog(registry, lines.State)

@@ -39,6 +39,7 @@ type service struct {
 	coverage   *verify.Coverage
 	fields     *verify.Fields
 	history    *admin.History
+	arrivals   *admin.Arrivals
 	deliveries *endpoint
 	admin      *endpoint
 	tracing    *tracing
@@ -71,7 +72,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *l
 		return nil, err
 	}
 	j, x := w.journal, w.indexer
-	s := &service{log: log, tracing: tracing, journal: j, indexer: x, searcher: w.searcher, prober: w.prober, coverage: w.coverage, fields: w.fields, history: admin.NewHistory(j, time.Now, log)}
+	s := &service{log: log, tracing: tracing, journal: j, indexer: x, searcher: w.searcher, prober: w.prober, coverage: w.coverage, fields: w.fields, history: admin.NewHistory(j, time.Now, log), arrivals: w.arrivals}
 	if s.deliveries, err = c.listenForDeliveries(ctx, w.authenticator, w.secured, w.receiver, log); err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *l
 		Status: admin.StatusParts{
 			Journal: j, Index: w.index(), Waiting: x.Waiting, WrongAliases: x.WrongAliases,
 			Deliveries: w.last, History: s.history, Now: time.Now, Started: time.Now(),
-			BackupEvery: c.backupEvery(), Log: lines.State, Certificate: certificateIn(w.secured),
+			BackupEvery: c.backupEvery(), Expected: c.Expect.expected, Log: lines.State, Certificate: certificateIn(w.secured),
 			Process: journal.ProcessName(), Line: j.Lineage(), SearchFails: searchFailsIn(w.searcher), Lacking: w.coverage.Lacking, Missing: w.coverage.Missing, Taken: w.coverage.Taken, Fields: w.fields.Counted, Probe: probeIn(w.prober, w.indices),
 		},
 		Allow: allow, MaxBody: w.maxBody, Memory: w.receiver.Memory(), Log: log,
@@ -128,6 +129,7 @@ func (s *service) Run(ctx context.Context) error {
 	go func() { indexed <- s.indexer.Run(indexing) }()
 	var background sync.WaitGroup
 	background.Go(func() { s.history.Run(indexing) })
+	background.Go(func() { s.arrivals.Run(indexing) })
 	background.Go(func() { s.coverage.Run(indexing) })
 	background.Go(func() { s.fields.Run(indexing) })
 	if s.prober != nil {

@@ -21,7 +21,8 @@ type statusCommand struct {
 	Interval time.Duration `name:"interval" default:"2s" placeholder:"TIME" help:"With --watch: how often."`
 }
 
-// Run shows the status of a running riskdex. The error is errNegative if something is wrong.
+// Run shows the status of a running riskdex. The error is errNegative if something critical is
+// wrong, and errWarning if there are only warnings.
 func (c *statusCommand) Run(ctx context.Context, io streams) error {
 	client, err := c.client(io)
 	if err != nil {
@@ -39,10 +40,20 @@ func (c *statusCommand) Run(ctx context.Context, io streams) error {
 	} else {
 		printStatus(io.out, st)
 	}
-	if err == nil && !st.Well {
-		err = errNegative
+	if err == nil {
+		err = verdict(st)
 	}
 	return err
+}
+
+func verdict(st admin.Status) error {
+	switch st.Severity {
+	case admin.Critical:
+		return errNegative
+	case admin.Warning:
+		return errWarning
+	}
+	return nil
 }
 
 func (c *statusCommand) ask(ctx context.Context, client *adminClient) (st admin.Status, err error) {

@@ -42,7 +42,7 @@ func TestStatusCommand(t *testing.T) {
 	p.send("PUT", "/advisories/x"+url.PathEscape("\x1b[31m"), `{"risk_label":"`+hostile+`"}`)
 	p.send("POST", "/nowhere", `{}`)
 	p.drained()
-	shown := p.expect(exitNegative, "", words("status"), "something is wrong", "riskdex dead list", `$'x\u001b[31m'`, "unknown_path", "404", "1 refused delivery is kept")
+	shown := p.expect(exitWarning, "", words("status"), "warning: something needs attention", "  warning: Dead letters of", "riskdex dead list", `$'x\u001b[31m'`, "unknown_path", "404", "1 refused delivery is kept")
 	if strings.Contains(shown.out, "\x1b") {
 		t.Errorf("a control character in %q", shown.out)
 	}
@@ -53,7 +53,7 @@ func TestStatusCommand(t *testing.T) {
 	p.ask("PUT", "/"+p.prefix+"cities-v1/_settings", `{"index.blocks.write":true}`, nil)
 	p.send("PUT", "/cities/1", `{"title":"waits"}`)
 	eventually(t, "the index is held", func() bool { return p.command("", "status").status == exitNegative })
-	p.expect(exitNegative, "", words("status"), "held: index_blocked", p.prefix+"cities", "cluster_block_exception")
+	p.expect(exitNegative, "", words("status"), "critical: something is wrong", "held: index_blocked", p.prefix+"cities", "cluster_block_exception")
 	if page := p.page("/"); !strings.Contains(page, "held: index_blocked") {
 		t.Errorf("the page does not show that the index is held: %s", page)
 	}

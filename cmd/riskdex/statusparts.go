@@ -48,7 +48,8 @@ func searchFailure(since time.Time, err error) *admin.SearchFailure {
 
 // certificateIn returns what tells status and metrics of the certificate that a listener shows, nil
 // without TLS. It should have been replaced a week before it expires, or a tenth of its life if
-// that is less: by then, what renews certificates has failed.
+// that is less: by then, what renews certificates has failed. Once a seventh of that is left, which is a
+// day of a week, it is urgent.
 func certificateIn(secured *tls.Config) func() admin.Certificate {
 	if secured == nil {
 		return nil
@@ -57,7 +58,8 @@ func certificateIn(secured *tls.Config) func() admin.Certificate {
 	return func() admin.Certificate {
 		pair, _ := secured.GetCertificate(nil) // errors have been logged
 		c := pair.Leaf
-		return admin.Certificate{Expires: c.NotAfter, ReplaceBy: c.NotAfter.Add(-min(week, c.NotAfter.Sub(c.NotBefore)/10))}
+		spare := min(week, c.NotAfter.Sub(c.NotBefore)/10)
+		return admin.Certificate{Expires: c.NotAfter, ReplaceBy: c.NotAfter.Add(-spare), Urgent: c.NotAfter.Add(-spare / 7)}
 	}
 }
 

@@ -20,16 +20,12 @@ const shownPerList = 5
 // printStatus writes the same as the status page shows.
 func printStatus(w io.Writer, st admin.Status) {
 	paint := painter(useColour(w))
-	if st.Well {
-		fmt.Fprintln(w, paint.text(bold, "all is well"))
-	} else {
-		fmt.Fprintln(w, paint.text(bold, "something is wrong"))
-	}
+	fmt.Fprintln(w, paint.text(bold, st.Headline())+lastDelivery(st))
 	for _, t := range st.Troubles {
-		fmt.Fprintf(w, "  %s\n    %s\n", sanitize.OneLine(t.Detail), sanitize.OneLine(t.Remedy))
+		fmt.Fprintf(w, "  %s: %s\n    %s\n", t.Severity, sanitize.OneLine(t.Detail), sanitize.OneLine(t.Remedy))
 	}
 	fmt.Fprintln(w)
-	kinds := newTable("KIND", "DOCUMENTS", "PENDING", "LAG", "DEAD", "RECENT LAG")
+	kinds := newTable("KIND", "DOCUMENTS", "LAST DELIVERY", "PENDING", "LAG", "DEAD", "RECENT LAG")
 	for _, k := range st.Kinds {
 		documents := "not known"
 		if k.Documents != nil {
@@ -39,7 +35,7 @@ func printStatus(w io.Writer, st admin.Status) {
 		if k.Resending > 0 {
 			pending += fmt.Sprintf(" + %s again", humanize.Comma(int64(k.Resending)))
 		}
-		kinds.add(string(k.Kind), documents, pending, lagText(k.LagSeconds), humanize.Comma(int64(k.DeadLetters)), lagLine(k.History))
+		kinds.add(string(k.Kind), documents, lastOf(k.Delivered), pending, lagText(k.LagSeconds), humanize.Comma(int64(k.DeadLetters)), lagLine(k.History))
 	}
 	kinds.print(w)
 	for _, k := range st.Kinds {
@@ -59,6 +55,24 @@ func printStatus(w io.Writer, st admin.Status) {
 		}
 		last.print(w)
 	}
+}
+
+// lastDelivery says when the last delivery was accepted, for the end of a line.
+func lastDelivery(st admin.Status) string {
+	switch last := st.LastDelivery(); {
+	case last != nil:
+		return "; last delivery " + ago(*last)
+	case st.Follows == "" && len(st.Kinds) > 0:
+		return "; nothing was ever delivered"
+	}
+	return ""
+}
+
+func lastOf(a admin.Arrived) string {
+	if a.Last == nil {
+		return "none"
+	}
+	return ago(*a.Last)
 }
 
 // ofThisProcess is added to headings about one process, if several share the journal.
@@ -104,6 +118,9 @@ func overallFacts(st admin.Status) []string {
 		return no
 	}
 	facts := []string{"deliveries", yes(st.Accepting, "accepted", "turned away") + strings.ToLower(ofThisProcess(st))}
+	for _, s := range st.Senders {
+		facts = append(facts, "from "+sanitize.OneLine(s.Sender), lastOf(s))
+	}
 	if st.Follows != "" {
 		facts = []string{"follows", sanitize.OneLine(st.Follows)}
 	}

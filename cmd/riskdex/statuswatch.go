@@ -35,8 +35,8 @@ func (c *statusCommand) watch(ctx context.Context, client *adminClient) error {
 		case err != nil && first:
 			return err
 		}
-		if last = err; err == nil && !st.Well {
-			last = errNegative
+		if last = err; err == nil {
+			last = verdict(st)
 		}
 		if err := c.showNext(&shown, st, err); err != nil {
 			return fmt.Errorf("show the status: %w", err)
@@ -80,14 +80,14 @@ func statusLine(st admin.Status, failed error) string {
 	for _, k := range st.Kinds {
 		pending, dead, lag = pending+k.Pending+k.Resending, dead+k.DeadLetters, max(lag, k.LagSeconds)
 	}
-	line := "all is well"
+	line := st.Headline()
 	if !st.Well {
-		line = "something is wrong: " + sanitize.OneLine(st.Troubles[0].Detail)
+		line = string(st.Severity) + ": " + sanitize.OneLine(st.Troubles[0].Detail)
 		if more := len(st.Troubles) - 1; more > 0 {
 			line += fmt.Sprintf(" (and %d more)", more)
 		}
 	}
-	return fmt.Sprintf("%s; pending %s, lag %s, dead letters %s", strings.TrimRight(line, "."), humanize.Comma(int64(pending)), lagText(lag), humanize.Comma(int64(dead)))
+	return fmt.Sprintf("%s%s; pending %s, lag %s, dead letters %s", strings.TrimRight(line, "."), lastDelivery(st), humanize.Comma(int64(pending)), lagText(lag), humanize.Comma(int64(dead)))
 }
 
 // redrawer shows texts on a terminal, each in place of the previous one.

@@ -56,12 +56,12 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 		t.Errorf("%d rules, %v", n, err)
 	}
 
-	w.fires("RiskdexDeadLettersGrowing", func() { w.expect(exitDone, "", words("dead drop --all --yes")) })
+	w.fires("RiskdexDeadLetters", func() { w.expect(exitDone, "", words("dead drop --all --yes")) })
 
 	w.incident("an index that is held", func() {
 		w.ask("PUT", "/"+w.prefix+"cities-v1/_settings", `{"index.blocks.write":true}`, nil)
 		w.send("PUT", "/cities/1", `{"title":"waits"}`)
-	}, panels(107, 405, 404, 402, 201, 202, 104, 106)...)
+	}, panels(107, 405, 404, 402, 201, 202, 104)...)
 	w.fires("RiskdexIndexHeld", func() {
 		w.ask("PUT", "/"+w.prefix+"cities-v1/_settings", `{"index.blocks.write":null}`, nil)
 	})
@@ -76,7 +76,7 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 		for _, kind := range report.Kinds() {
 			w.send("PUT", "/"+string(kind)+"/1", `{"title":"waits again"}`)
 		}
-	}, panels(103, 701, 404, 402, 201, 202, 104, 106, 105, 204)...)
+	}, panels(103, 701, 404, 402, 201, 202, 104, 105, 204)...)
 	w.fires("RiskdexElasticsearchAway", func() { w.cut.Store(false) })
 	w.drained()
 	w.nativeIsTaken()
@@ -131,6 +131,9 @@ func (w *watched) openQueries(exposed []*dto.MetricFamily) {
 		}
 		if q.Panel == 313 {
 			continue // no TLS here, as in TestCertificateThatIsNotReplacedIsTold
+		}
+		if q.Panel == 314 && q.Legend == "from {{sender}}" {
+			continue // no sender has a name here
 		}
 		w.open[q.Expr] = fmt.Sprintf("panel %d %q", q.Panel, q.Title)
 	}

@@ -372,7 +372,7 @@ func (r *Rig) Metric(name string, labels ...string) float64 {
 func (r *Rig) Scraped() metricstest.Samples {
 	r.T.Helper()
 	books := prometheus.NewRegistry()
-	books.MustRegister(admin.NewJournalCollector(r.Journal, time.Now, slog.New(slog.DiscardHandler)))
+	books.MustRegister(admin.NewJournalCollector(r.Journal, nil, time.Now, slog.New(slog.DiscardHandler)))
 	answer := httptest.NewRecorder()
 	admin.New(admin.Parts{Metrics: prometheus.Gatherers{r.Registry, books}}).
 		ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))

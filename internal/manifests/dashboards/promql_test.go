@@ -109,7 +109,7 @@ func TestBoardQueriesKeepToTheChoices(t *testing.T) {
 				delete(want, "instance")
 			}
 			if known := metrics(t)[s.Name]; slices.Contains(known, "kind") && s.Name != "ALERTS" && q.where != "variable kind" &&
-				!slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool { return m.Name == "kind" && m.Value == "none" }) {
+				!slices.ContainsFunc(s.LabelMatchers, func(m *labels.Matcher) bool { return m.Name == "kind" && m.Value == "none" || m.Name == "sender" }) {
 				want["kind"] = []string{"KIND"}
 			} else if slices.Contains(known, "index") && s.Name != "ALERTS" {
 				want["index"] = []string{".*KIND"}

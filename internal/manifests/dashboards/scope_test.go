@@ -78,7 +78,7 @@ func aggregation(around []parser.Node) (op string, labels []string) {
 // other alerts are raised once, however many instances there are.
 func TestAlertsAreRaisedOnce(t *testing.T) {
 	want := []string{
-		"RiskdexClockOff", "RiskdexCutOff", "RiskdexDown", "RiskdexJournalDiskFilling", "RiskdexJournalDiskFull",
+		"RiskdexClockOff", "RiskdexCutOff", "RiskdexJournalDiskFilling", "RiskdexJournalDiskFull",
 		"RiskdexJournalSlow", "RiskdexJournalUnreadable", "RiskdexLogUnread", "RiskdexProbeStopped", "RiskdexRestarting",
 	}
 	var got []string

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Arrivals says when deliveries of one kind, or from one sender, were accepted: the last, and in
+// which hours of the four weeks before it there was one. The journal keeps it as a note. The zero
+// value is of what never came. It is a value: no method changes its big.Int.
+type Arrivals struct {
+	Last  time.Time
+	hours *big.Int // bit n: n hours before the hour of Last
+}
+
+const hoursKept = 4 * 7 * 24
+
+// A pause is usual only of a feed that is known: for a week, so that a night and a weekend are among
+// its pauses, and by a few of them.
+const (
+	knownFor   = 7 * 24 // hours
+	knownHours = 5
+)
+
+// After returns the arrivals with one more.
+func (a Arrivals) After(at time.Time) Arrivals {
+	return a.Merge(Arrivals{Last: at.UTC(), hours: big.NewInt(1)})
+}
+
+// Merge returns the arrivals that either has.
+func (a Arrivals) Merge(b Arrivals) Arrivals {
+	if a.Last.Before(b.Last) {
+		a, b = b, a
+	}
+	if b.hours == nil {
+		return a
+	}
+	apart := hourOf(a.Last) - hourOf(b.Last)
+	if apart >= hoursKept {
+		return a
+	}
+	mask := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), hoursKept), big.NewInt(1))
+	older := new(big.Int).Lsh(b.hours, uint(apart)) // #nosec G115 -- b is not later, and apart is bounded
+	a.hours = older.And(older.Or(older, a.hours), mask)
+	return a
+}
+
+func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
+
+// LongestPause returns the longest time without an arrival before the last, to the hour; 0 if too
+// little is known. What comes after the last does not change it.
+func (a Arrivals) LongestPause() time.Duration {
+	if a.hours == nil || a.hours.BitLen() <= knownFor {
+		return 0
+	}
+	longest, before, known := 0, 0, 0
+	for n := range a.hours.BitLen() {
+		if a.hours.Bit(n) == 1 {
+			longest, before = max(longest, n-before), n
+			known++
+		}
+	}
+	if known < knownHours {
+		return 0
+	}
+	return time.Duration(longest) * time.Hour
+}
+
+// ExpectedBy returns when the next arrival is overdue: after a pause that is clearly longer than any
+// before. It is zero if too little is known.
+func (a Arrivals) ExpectedBy() time.Time {
+	longest := a.LongestPause()
+	if longest == 0 {
+		return time.Time{}
+	}
+	return a.Last.Add(longest + max(longest/4, 2*time.Hour)) // an hour each, because of what is known to the hour only
+}
+
+// The names of the notes begin with these.
+const (
+	arrivalsOf   = "arrivals:kind:"
+	arrivalsFrom = "arrivals:sender:"
+)
+
+// ArrivalsNote and SenderNote return the name of the note about a kind, or a sender.
+func ArrivalsNote(kind Kind) string       { return arrivalsOf + string(kind) }
+func SenderNote(sender string) string     { return arrivalsFrom + sender }
+func SenderOf(note string) (string, bool) { return strings.CutPrefix(note, arrivalsFrom) }
+
+// Note returns the text of the note.
+func (a Arrivals) Note() string {
+	if a.hours == nil {
+		return ""
+	}
+	return strconv.FormatInt(a.Last.UnixMicro(), 10) + " " + a.hours.Text(62)
+}
+
+// ArrivalsIn reads the note of that name.
+func ArrivalsIn(notes map[string]string, name string) Arrivals {
+	last, hours, _ := strings.Cut(notes[name], " ")
+	at, err := strconv.ParseInt(last, 10, 64)
+	set, ok := new(big.Int).SetString(hours, 62)
+	if err != nil || !ok || set.Sign() <= 0 || set.BitLen() > hoursKept {
+		return Arrivals{}
+	}
+	return Arrivals{time.UnixMicro(at).UTC(), set}
+}
