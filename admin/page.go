@@ -16,6 +16,7 @@ import (
 
 	"riskdex/internal/sanitize"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 //go:embed page
@@ -52,7 +53,7 @@ func newPage(status *statuses) *page {
 		"titled":  titleOf,
 		"score":   func(s float64) string { return humanize.CommafWithDigits(s, 1) },
 		"facet":   func(field string) string { return strings.ReplaceAll(field, "_", " ") },
-		"last":    func(hits []Hit) int { return len(hits) - 1 },
+		"last":    func(hits []search.Hit) int { return len(hits) - 1 },
 		"hits":    func() int { return searchPage },
 		"done":    func(r report.Rebuild) int { return r.Total - max(r.Remaining, 0) },
 	}).ParseFS(pageFiles, "page/*.html"))

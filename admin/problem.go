@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // Problem is an answer other than success: problem details as in RFC 9457.
@@ -30,6 +31,7 @@ func notFound(detail string) *Problem {
 // Elasticsearch, and may pass.
 func problemOf(err error) *Problem {
 	var p *Problem
+	var mistake *search.Mistake
 	var refused interface {
 		Refused() (reason, detail string)
 	}
@@ -37,6 +39,8 @@ func problemOf(err error) *Problem {
 	switch {
 	case errors.As(err, &p):
 		return p
+	case errors.As(err, &mistake):
+		return badRequest(mistake.Error() + ".")
 	case errors.As(err, &refused):
 		reason, detail := refused.Refused()
 		return &Problem{Status: http.StatusUnprocessableEntity, Reason: reason, Detail: detail}

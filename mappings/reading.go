@@ -322,7 +322,7 @@ func (s *Set) infer(kind report.Kind, stated *kindMapping, records [][]byte, loo
 // Infer returns s with the mapping of one kind that the values of its records tell, and which columns fill
 // which fields. Fields of which they tell nothing are read as s does.
 func (s *Set) Infer(kind report.Kind, records [][]byte) (*Set, []Found, error) {
-	t := &Set{index: s.index, search: s.search, complete: s.complete, countries: s.countries, threats: s.threats, gazetteer: s.gazetteer, kinds: map[report.Kind]*reading{}}
+	t := &Set{index: s.index, bodies: s.bodies, countries: s.countries, threats: s.threats, gazetteer: s.gazetteer, kinds: map[report.Kind]*reading{}}
 	t.extractors.New = s.extractors.New
 	for of, r := range s.kinds {
 		t.kinds[of] = &reading{stated: r.stated, keep: r.keep, byName: r.byName, hash: r.hash, told: r.told}
