@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"riskdex/internal/problem"
 	"strings"
 	"time"
 
@@ -154,7 +155,7 @@ func (p *page) write(w http.ResponseWriter, status int, name string, v view) {
 	}
 	h := w.Header()
 	if status == http.StatusServiceUnavailable {
-		h.Set("Retry-After", retryAfter)
+		h.Set("Retry-After", problem.RetryAfter)
 	}
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("X-Content-Type-Options", "nosniff")
