@@ -100,9 +100,13 @@ func TestMatchedNames(t *testing.T) {
 }
 
 func TestExcerptsAreInTheLanguageThatIsAskedFor(t *testing.T) {
-	hit := search.Hit{Highlights: map[string][]string{"text": {"<em>x</em>"}, "text_in.fr": {"fr"}, "text_in.de": {"de"}, "title": {"title"}}}
-	if got := hit.Excerpts("de"); len(got) != 1 || got[0] != "de" {
+	hit := search.Hit{Highlights: map[string][]string{"text": {"<em>x</em>"}, "text_in.fr": {"<em>fr</em>"}, "text_in.de": {"<em>de</em>"}, "title": {"title"}}}
+	if got := hit.Excerpts("de"); len(got) != 1 || got[0] != "<em>de</em>" {
 		t.Errorf("excerpts in German: %q", got)
+	}
+	labelled := search.Hit{Highlights: map[string][]string{"text": {"São <em>Paulo</em>\n\nModerate\n\nReport on <em>Paulo</em> &amp; its\nport."}}}
+	if got := labelled.Excerpts(""); got[0] != "São <em>Paulo</em> … Report on <em>Paulo</em> &amp; its\nport." {
+		t.Errorf("a label beside a match: %q", got)
 	}
 	if got := hit.Excerpts(""); len(got) != 1 || got[0] == "<em>x</em>" {
 		t.Errorf("excerpts: %q", got)

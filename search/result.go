@@ -150,7 +150,8 @@ func folded(text string) string {
 }
 
 // Excerpts returns up to two highlights, as HTML with <em> around what matches and everything else
-// escaped, from the fields that read best. It leaves out the title, which is shown anyway.
+// escaped, from the fields that read best. It leaves out the title, which is shown anyway, and of several
+// paragraphs, such as labels before a sentence, those without a match.
 func (h Hit) Excerpts(language string) []string {
 	const most = 2
 	text := "text"
@@ -162,7 +163,10 @@ func (h Hit) Excerpts(language string) []string {
 	}
 	var all []string
 	for _, field := range []string{"summary", text, "places.name"} {
-		all = append(all, h.Highlights[field]...)
+		for _, text := range h.Highlights[field] {
+			paragraphs := slices.DeleteFunc(strings.Split(text, "\n\n"), func(p string) bool { return !strings.Contains(p, "<em>") })
+			all = append(all, strings.Join(paragraphs, " … "))
+		}
 	}
 	return all[:min(most, len(all))]
 }

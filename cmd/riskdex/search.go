@@ -158,16 +158,8 @@ func printFacets(w io.Writer, facets map[string][]search.Count) {
 	}
 }
 
-// excerpt turns a highlight, which is HTML, into a line for a terminal. Of its paragraphs, such as
-// titles and labels before a sentence, it keeps those with a match.
+// excerpt turns an excerpt, which is HTML, into a line for a terminal.
 func excerpt(highlight, start, end string) string {
-	var matching []string
-	for paragraph := range strings.SplitSeq(highlight, "\n\n") {
-		if strings.Contains(paragraph, "<em>") {
-			matching = append(matching, paragraph)
-		}
-	}
-	highlight = strings.Join(matching, " … ")
 	plain := sanitize.OneLine(html.UnescapeString(strings.NewReplacer("<em>", startMark, "</em>", endMark).Replace(highlight)))
 	return strings.NewReplacer(startMark, start, endMark, end).Replace(plain)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -17,7 +18,9 @@ import (
 	"time"
 
 	"riskdex/internal/child"
+	"riskdex/internal/elasticserver"
 	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/needs"
 	"riskdex/internal/require"
 	"riskdex/internal/torture"
 	"riskdex/report"
@@ -271,5 +274,92 @@ func TestServeAnswersSearches(t *testing.T) {
 	}
 	if n, _ := p.metrics().Sum("riskdex_search_requests_total"); n < 4 {
 		t.Errorf("%v searches are counted", n)
+	}
+}
+
+// TestExamplesOfTheSearchAPI has the clients of examples/search-api search: in Node, in Python, and in the
+// page, in a browser on another origin.
+func TestExamplesOfTheSearchAPI(t *testing.T) {
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.indicesReady()
+	p.send("POST", "/cities", `[{"id":1,"code":"BOM","title":"Mumbai","country":"IN","body":"Trains & <b>crowds</b>."},{"id":"a/b","title":"Lyon","country":"FR"}]`)
+	p.drained()
+	p.indexed(report.Cities)
+	a := p.searchAPI(p.elasticsearch, "--allow-origin", "*")
+	folder, err := filepath.Abs("../../examples/search-api")
+	require.NoError(t, err)
+	page := httptest.NewServer(http.FileServer(http.Dir(folder)))
+	t.Cleanup(page.Close)
+	node := needs.Program(t, "node", "apt-get install -y --no-install-recommends nodejs")
+	python := needs.Python(t, "examples/python/requirements.txt")
+	chromium := needs.Program(t, "chromium", "apt-get install -y --no-install-recommends chromium")
+	for what, c := range map[string]struct {
+		command []string
+		want    []string
+	}{
+		"node": {[]string{node, "--input-type=module", "-e", `
+import {Riskdex, SearchError, pieces} from "` + folder + `/riskdex.js";
+const riskdex = new Riskdex(process.argv[1]);
+const {hits: [hit]} = await riskdex.search({q: "bombay trains", country: ["IN", "FR"]});
+const {hits: [completed]} = await riskdex.complete({q: "mum"});
+const {title} = await riskdex.document("cities", "a/b");
+const failed = await riskdex.search({sort: "best"}).catch((e) => e instanceof SearchError && e.reason);
+console.log(hit.title, hit.matched, JSON.stringify(pieces(hit.snippet)), completed.code, title, failed);`, a.url},
+			[]string{`Mumbai Bombay [{"text":"Trains","match":true},{"text":" & crowds.","match":false}] BOM Lyon mistake`}},
+		"python": {[]string{python, folder + "/riskdex_search.py", "q=bombay", "country=IN"}, []string{`"title": "Mumbai"`, `"total": 1`}},
+		"page": {[]string{chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir=" + t.TempDir(),
+			"--virtual-time-budget=20000", "--dump-dom", page.URL + "/?api=" + a.url}, []string{"2 reports.", ">Mumbai</a>", ">Lyon</a>", "FR 1</button>"}},
+	} {
+		cmd := exec.CommandContext(t.Context(), c.command[0], c.command[1:]...)
+		cmd.Env, cmd.Stderr = append(os.Environ(), "RISKDEX_SEARCH_URL="+a.url), t.Output()
+		out, err := cmd.Output()
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(string(out), want) {
+				t.Errorf("%s: %q is not in %s", what, want, out)
+			}
+		}
+	}
+}
+
+// TestSearchAPINeedsTheRoleOfTheDocuments: it works with the role for apps that docs/search-api.md gives a key,
+// which may read and nothing else.
+func TestSearchAPINeedsTheRoleOfTheDocuments(t *testing.T) {
+	const boss, apps, password = "boss", "apps", "correct-horse"
+	_, text, _ := strings.Cut(documents(t)["../../docs/search-api.md"], `/_security/api_key" -H 'Content-Type: application/json' -d '`)
+	text, _, _ = strings.Cut(text, "'")
+	var key struct {
+		Roles map[string]json.RawMessage `json:"role_descriptors"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &key))
+	server := elastictest.Start(t, elasticserver.Options{Home: elastictest.Home(t), Security: &elasticserver.Security{
+		Users: map[string]elasticserver.User{boss: {Password: password, Role: elasticserver.Superuser}, apps: {Password: password, Role: apps}},
+		Roles: map[string]string{apps: string(key.Roles[apps])},
+	}})
+	p := newProcess(t, elastictest.URL(t))
+	as := func(user string) string {
+		return strings.Replace(server.URL(), "http://", "http://"+user+":"+password+"@", 1)
+	}
+	p.elasticsearch, p.prefix = as(boss), ""
+	p.environment = "ELASTICSEARCH_URL=" + p.elasticsearch
+	p.start()
+	p.indicesReady()
+	p.send("POST", "/cities", `[{"id":1,"title":"Lyon","country":"FR"}]`)
+	p.drained()
+	p.indexed(report.Cities)
+	file := filepath.Join(t.TempDir(), "password")
+	require.NoError(t, os.WriteFile(file, []byte(password), 0o600))
+	a := p.searchAPI(server.URL(), "--elasticsearch-user", apps, "--elasticsearch-password-file", file)
+	if _, ids := a.find("q=lyon"); ids != "1" {
+		t.Errorf("found %q", ids)
+	}
+	if status := a.get("/v1/documents/cities/1", nil); status != http.StatusOK {
+		t.Errorf("a document: %d", status)
+	}
+	if status, _ := elastictest.Ask(t, "DELETE", as(apps)+"/cities/_doc/1", ""); status != http.StatusForbidden {
+		t.Errorf("a delete with the role for apps is answered %d", status)
 	}
 }
