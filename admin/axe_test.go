@@ -95,7 +95,7 @@ func (d *statusDesk) fullPages() map[string]string {
 	id := url.QueryEscape(string(hostile[0].ID))
 	return map[string]string{
 		"status": "/?done=dead-retry", "runbook": "/runbook", "document": "/document?kind=cities&id=" + id,
-		"search": "/search?q=title&kind=cities&risk=2&explain=cities/" + id, "no-search": "/search", "not-searched": "/search?q=away",
+		"search": "/search?q=title&kind=cities&risk_at_least=2&explain=cities/" + id, "no-search": "/search", "not-searched": "/search?q=away",
 	}
 }
 
@@ -170,7 +170,7 @@ func TestPagesByKeyboard(t *testing.T) {
 	c.press("Tab")
 	c.do("Input.insertText", map[string]any{"text": "sydney"}, nil)
 	c.press("Enter")
-	c.until(`document.readyState == "complete" && location.search`, "?q=sydney&kind=cities&country=&risk=&threat=")
+	c.until(`document.readyState == "complete" && location.search`, "?q=sydney&kind=cities&country=&risk_at_least=&threat=&sort=")
 }
 
 // press presses a key and lets it go.

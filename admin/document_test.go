@@ -9,6 +9,7 @@ import (
 	"riskdex/admin"
 	"riskdex/internal/require"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 func (d *statusDesk) document(kind report.Kind, name string) (doc admin.Document) {
@@ -157,7 +158,7 @@ func TestDocumentsAreLinked(t *testing.T) {
 	d.deliver("PUT", "/cities/a%26b", `{"title":"poison"}`)
 	d.index()
 	d.deliver("PUT", "/advisories/7", `[]`)
-	d.found = admin.Found{Total: 1, Hits: []admin.Hit{{Kind: report.Cities, ID: "a&b", Title: "x"}}}
+	d.found = search.Result{Total: 1, Hits: []search.Hit{{ID: "a&b", Fields: search.Fields{Kind: report.Cities, Title: "x"}}}}
 	d.last.Note(report.Answered{Kind: report.Cities, Method: "PUT", Status: 202, ID: "c d"})
 	page, _ := d.read(http.StatusOK, "/")
 	for _, want := range []string{`href="/document?kind=cities&amp;id=a%26b"`, `href="/document?kind=cities&amp;id=c%20d"`, `href="/document?kind=advisories&amp;id=7"`, `action="/document"`} {

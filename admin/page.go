@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"riskdex/internal/problem"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 	"riskdex/internal/sanitize"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 //go:embed page
@@ -54,7 +56,7 @@ func newPage(status *statuses) *page {
 		"titled":  titleOf,
 		"score":   func(s float64) string { return humanize.CommafWithDigits(s, 1) },
 		"facet":   func(field string) string { return strings.ReplaceAll(field, "_", " ") },
-		"last":    func(hits []Hit) int { return len(hits) - 1 },
+		"last":    func(hits []search.Hit) int { return len(hits) - 1 },
 		"hits":    func() int { return searchPage },
 		"done":    func(r report.Rebuild) int { return r.Total - max(r.Remaining, 0) },
 	}).ParseFS(pageFiles, "page/*.html"))
@@ -155,7 +157,7 @@ func (p *page) write(w http.ResponseWriter, status int, name string, v view) {
 	}
 	h := w.Header()
 	if status == http.StatusServiceUnavailable {
-		h.Set("Retry-After", retryAfter)
+		h.Set("Retry-After", problem.RetryAfter)
 	}
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("X-Content-Type-Options", "nosniff")

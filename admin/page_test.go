@@ -13,6 +13,7 @@ import (
 	"riskdex/admin"
 	"riskdex/internal/require"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // Texts of a hostile sender, which try to close the element that they are in and to begin a
@@ -47,16 +48,16 @@ func openHostileDesk(t *testing.T) *statusDesk {
 	}
 	d.cannot = fmt.Errorf("cannot: %s", hostile)
 	d.fields = fieldsOf(165, 165, 12)
-	d.found = admin.Found{
-		Total: 1, DidYouMean: "likelier " + hostile, Request: admin.Request{Path: "/cities" + hostile, Body: []byte(`{"query": ` + strconv.Quote(hostile) + `}`)},
-		Facets: []admin.Facet{{Field: "country", Values: []admin.FacetValue{{Value: "value " + hostile, Documents: 2}}}, {Field: hostile, Values: []admin.FacetValue{{Value: hostile}}}},
-		Hits: []admin.Hit{{
-			Kind: report.Cities, ID: hostileID, Title: "title " + hostile, Code: hostile, Countries: []string{hostile},
-			RiskLevel: 3, Threats: []string{hostile}, Excerpts: []string{"not escaped " + hostile + " <em>match " + hostile + "</em> after", "&lt;script&gt; <em>open"},
+	d.found = search.Result{
+		Total: 1, DidYouMean: "likelier " + hostile, Request: search.Request{Path: "/cities" + hostile, Body: []byte(`{"query": ` + strconv.Quote(hostile) + `}`)},
+		Facets: map[string][]search.Count{"country": {{Value: "value " + hostile, Documents: 2}}, hostile: {{Value: hostile}}},
+		Hits: []search.Hit{{
+			ID: hostileID, Highlights: map[string][]string{"summary": {"not escaped " + hostile + " <em>match " + hostile + "</em> after", "&lt;script&gt; <em>open"}},
+			Fields: search.Fields{Kind: report.Cities, Title: "title " + hostile, Code: hostile, Countries: []string{hostile}, RiskLevel: 3, Threats: []string{hostile}},
 		}},
 	}
-	d.score = admin.Score{Found: true, Total: 2, Raw: []byte(`{"description": ` + strconv.Quote(hostile) + `}`), Reasons: []admin.Reason{{
-		Says: "says " + hostile, Score: 2, Terms: []admin.Term{{Field: "field " + hostile, Words: "words " + hostile, Score: 2}},
+	d.score = search.Score{Found: true, Total: 2, Raw: []byte(`{"description": ` + strconv.Quote(hostile) + `}`), Reasons: []search.Reason{{
+		Clause: "says " + hostile, Score: 2, Terms: []search.Term{{Fields: []string{"field " + hostile}, Words: []string{"words " + hostile}, Score: 2}},
 	}}}
 	return d
 }

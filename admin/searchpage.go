@@ -15,31 +15,34 @@ import (
 
 	"riskdex/internal/sanitize"
 	"riskdex/report"
+	"riskdex/search"
 )
 
-// The bounds of searches from the page: the time of one, how many run at once, the length of the
-// words in bytes, and the number of hits that a page shows and that can be reached.
+// The bounds of searches from the page: the time of one, how many run at once, the length of what is
+// asked in bytes, and the number of hits that a page shows and that can be reached.
 const (
 	searchTimeout = 10 * time.Second
 	mostSearches  = 4
-	longestSearch = 500
+	longestSearch = 2000
 	searchPage    = 10
 	mostHits      = 10_000
 )
 
 // trial is a search from the page, with what it found.
 type trial struct {
-	Search
-	Country string // the countries as they were typed
+	search.Query
 
 	AllThreats []string
 	Levels     []int
+	Orders     []search.Order
+	Found      *search.Result // nil if nothing is asked, and after an error
+	Request    search.Request
 
-	Found *Found // nil without words, and after an error
 	// Explained is the document whose score is explained, if any.
 	Explained *report.Key
-	Score     *Score
-	Request   Request
+	Score     *search.Score
+
+	asked url.Values // the query of the page, without what is to be explained
 }
 
 // search shows what a search finds, and why.
@@ -48,7 +51,7 @@ func (p *page) search(w http.ResponseWriter, r *http.Request) {
 	in := &request{r}
 	t, err := p.readTrial(in)
 	v.Trial, v.Words = t, t.Words
-	if err == nil && t.Words != "" {
+	if err == nil && len(t.asked) > 0 {
 		err = p.try(r.Context(), t)
 	}
 	status := http.StatusOK
@@ -61,42 +64,21 @@ func (p *page) search(w http.ResponseWriter, r *http.Request) {
 
 // readTrial reads the form. What it returns with an error is fit to be shown in the form.
 func (p *page) readTrial(in *request) (*trial, error) {
-	t := &trial{Levels: []int{1, 2, 3, 4, 5}}
+	t := &trial{Levels: []int{1, 2, 3, 4, 5}, Orders: []search.Order{search.Relevance, search.Newest, search.Risk}}
 	if p.status.Status.Index == nil {
 		return t, notFound("There is nothing to search here.")
 	}
 	t.AllThreats = p.status.Status.Index.Threats()
-	query := in.URL.Query()
-	t.Words = strings.ToValidUTF8(strings.TrimSpace(in.text("q")), "")
-	if len(t.Words) > longestSearch {
-		t.Words = ""
+	if len(in.URL.RawQuery) > longestSearch {
 		return t, badRequest("That is too long for a search.")
 	}
-	t.Country = strings.ToValidUTF8(in.text("country"), "")
-	t.Countries = strings.FieldsFunc(strings.ToUpper(t.Country), func(c rune) bool { return c == ',' || c == ' ' })
-	if len(t.Country) > longestSearch {
-		t.Country, t.Countries = "", nil
-		return t, badRequest("These are too many countries.")
-	}
-	if threat := in.text("threat"); threat != "" {
-		t.Threats = []string{threat}
-	}
-	for _, name := range query["kind"] {
-		kind, err := report.ParseKind(name)
-		if err != nil {
-			return t, badRequest(fmt.Sprintf("The kind is not one: %v.", err))
-		}
-		t.Kinds = append(t.Kinds, kind)
-	}
-	risk, err := in.number("risk")
-	if err != nil {
+	t.asked = in.URL.Query()
+	t.asked.Del("explain")
+	var err error
+	if t.Query, err = search.Parse(t.asked); err != nil {
 		return t, err
 	}
-	from, err := in.number("from")
-	if err != nil {
-		return t, err
-	}
-	t.RiskLevel, t.From = int(risk), int(min(from, mostHits))
+	t.Facets = true
 	if name := in.text("explain"); name != "" {
 		kind, id, _ := strings.Cut(name, "/")
 		of := &request{in.Clone(in.Context())}
@@ -119,18 +101,18 @@ func (p *page) try(ctx context.Context, t *trial) error {
 	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
 	index := p.status.Status.Index
-	found, err := index.Search(ctx, t.Search)
+	found, err := index.Search(ctx, t.Query)
 	t.Request = found.Request
 	if err == nil {
 		t.Found = &found
 		if t.Explained != nil {
-			var score Score
-			if score, err = index.Score(ctx, t.Search, *t.Explained); err == nil {
+			var score search.Score
+			if score, err = index.Score(ctx, t.Query, *t.Explained); err == nil {
 				t.Score = &score
 			}
 		}
 	}
-	if _, is := errors.AsType[*Problem](err); err == nil || is {
+	if _, is := errors.AsType[*search.Mistake](err); err == nil || is {
 		return err
 	}
 	p.status.Log.Warn("a search from the status page failed", "error", err)
@@ -140,11 +122,16 @@ func (p *page) try(ctx context.Context, t *trial) error {
 // HasKind reports whether the search is narrowed to a kind.
 func (t *trial) HasKind(kind report.Kind) bool { return slices.Contains(t.Kinds, kind) }
 
+// Country returns the countries as they were typed.
+func (t *trial) Country() string {
+	return strings.ToValidUTF8(strings.Join(t.asked["country"], ", "), "")
+}
+
 // HasThreat reports whether the search is narrowed to a threat.
 func (t *trial) HasThreat(threat string) bool { return slices.Contains(t.Threats, threat) }
 
 // IsExplained reports whether the score of a hit is explained.
-func (t *trial) IsExplained(h Hit) bool {
+func (t *trial) IsExplained(h search.Hit) bool {
 	return t.Score != nil && *t.Explained == report.Key{Kind: h.Kind, ID: h.ID}
 }
 
@@ -154,7 +141,7 @@ func (t *trial) Aside() bool {
 }
 
 // Explain returns the address of the search with the score of a hit explained.
-func (t *trial) Explain(h Hit) string {
+func (t *trial) Explain(h search.Hit) string {
 	return t.address(func(q url.Values) { q.Set("explain", string(h.Kind)+"/"+string(h.ID)) }) + "#explained"
 }
 
@@ -163,14 +150,26 @@ func (t *trial) Instead(words string) string {
 	return t.address(func(q url.Values) { q.Set("q", words); q.Del("from") })
 }
 
-// Narrowed returns the address of the search narrowed to a value of a facet, or nothing: a search
-// cannot be narrowed to one risk level, only to it and those above.
+// Narrowed returns the address of the search narrowed to a value of a facet as well, or no longer, or
+// nothing: a search cannot be narrowed to one risk level, only to it and those above.
 func (t *trial) Narrowed(field, value string) string {
 	name, ok := map[string]string{"kind": "kind", "country": "country", "threats": "threat"}[field]
 	if !ok {
 		return ""
 	}
-	return t.address(func(q url.Values) { q.Set(name, value); q.Del("from") })
+	return t.address(func(q url.Values) {
+		q.Del("from")
+		others := slices.DeleteFunc(strings.Split(strings.Join(q[name], ","), ","), func(v string) bool { return strings.EqualFold(strings.TrimSpace(v), value) || v == "" })
+		if !t.IsChosen(field, value) {
+			others = append(others, value)
+		}
+		q[name] = others
+	})
+}
+
+// IsChosen reports whether the search is narrowed to a value of a facet.
+func (t *trial) IsChosen(field, value string) bool {
+	return field == "kind" && t.HasKind(report.Kind(value)) || field == "threats" && t.HasThreat(value) || field == "country" && slices.Contains(t.Countries, value)
 }
 
 // Position returns the place of a hit in the whole list.
@@ -204,21 +203,11 @@ func (t *trial) page(from int) string {
 
 // address returns the address of the search with a change, and without an explanation.
 func (t *trial) address(change func(url.Values)) string {
-	q := url.Values{"q": {t.Words}}
-	for _, kind := range t.Kinds {
-		q.Add("kind", string(kind))
-	}
-	if len(t.Countries) > 0 {
-		q.Set("country", strings.Join(t.Countries, ","))
-	}
-	if t.RiskLevel > 0 {
-		q.Set("risk", strconv.Itoa(t.RiskLevel))
-	}
-	for _, threat := range t.Threats {
-		q.Add("threat", threat)
-	}
-	if t.From > 0 {
-		q.Set("from", strconv.Itoa(t.From))
+	q := url.Values{}
+	for name, values := range t.asked {
+		if strings.Join(values, "") != "" {
+			q[name] = slices.Clone(values)
+		}
 	}
 	change(q)
 	return "/search?" + q.Encode()

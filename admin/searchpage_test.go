@@ -13,39 +13,39 @@ import (
 
 	"riskdex/admin"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // TestSearchPage follows the links and fields of the page.
 func TestSearchPage(t *testing.T) {
 	d := openStatusDesk(t)
-	d.found = admin.Found{
-		Total: 25, DidYouMean: "sydney", Request: admin.Request{Path: "/a,b/_search", Body: []byte(`{"size":10}`)},
-		Facets: []admin.Facet{{Field: "risk_level", Values: []admin.FacetValue{{Value: "3", Documents: 7}}}, {Field: "threats", Values: []admin.FacetValue{{Value: "unrest", Documents: 2}}}},
-		Hits:   []admin.Hit{{Kind: report.Cities, ID: "a&b", Title: "Sydney", Score: 1234.56, Threats: []string{"crime"}}},
+	d.found = search.Result{
+		Total: 25, DidYouMean: "sydney", Request: search.Request{Path: "/a,b/_search", Body: []byte(`{"size":10}`)},
+		Facets: map[string][]search.Count{"risk_level": {{Value: "3", Documents: 7}}, "threats": {{Value: "unrest", Documents: 2}, {Value: "crime", Documents: 4}}},
+		Hits:   []search.Hit{{ID: "a&b", Score: 1234.56, Fields: search.Fields{Kind: report.Cities, Title: "Sydney", Threats: []string{"crime"}}}},
 	}
-	d.score = admin.Score{Found: true, Total: 10, Raw: []byte(`{"value":10}`), Reasons: []admin.Reason{
-		{Says: "its own code", Score: 7.5, Terms: []admin.Term{{Field: "code", Words: "syd", Score: 7.5}}}, {Score: 2.5},
+	d.score = search.Score{Found: true, Total: 10, Raw: []byte(`{"value":10}`), Reasons: []search.Reason{
+		{Clause: "its own code", Score: 7.5, Terms: []search.Term{{Fields: []string{"code"}, Words: []string{"syd"}, Score: 7.5}}}, {Score: 2.5},
 	}}
-	const path = "/search?q=sidney+x&kind=cities&kind=advisories&country=fr,%20BE&risk=2&threat=crime&from=10"
+	const path = "/search?q=sidney+x&kind=cities&kind=advisories&country=fr,%20BE&risk_at_least=2&threat=crime&from=10&sort=relevance"
 	page, _ := d.read(http.StatusOK, path)
 	page = strings.ReplaceAll(page, "&#43;", "+")
-	want := admin.Search{
+	want := search.Query{
 		Words: "sidney x", Kinds: []report.Kind{report.Cities, report.Advisories}, Countries: []string{"FR", "BE"},
-		RiskLevel: 2, Threats: []string{"crime"}, From: 10,
+		RiskLevel: 2, Threats: []string{"crime"}, From: 10, Sort: search.Relevance, Facets: true,
 	}
 	if len(d.searched) != 1 || !reflect.DeepEqual(d.searched[0], want) {
 		t.Errorf("searched for %+v, want %+v", d.searched, want)
 	}
-	const same = "country=FR%2CBE&amp;"
-	const narrowed = "&amp;kind=cities&amp;kind=advisories&amp;q=sidney+x&amp;risk=2"
+	const narrowed = "&amp;kind=cities&amp;kind=advisories&amp;q=sidney+x&amp;risk_at_least=2&amp;sort=relevance"
 	for _, want := range []string{
-		`value="sidney x"`, `value="cities" checked`, `value="special-reports">`, `value="fr, BE"`, `value="2" selected`, `<option selected>crime`,
+		`value="sidney x"`, `value="cities" checked`, `value="special-reports">`, `value="fr, BE"`, `value="2" selected`, `<option selected>crime`, `<option selected>relevance`,
 		"11 to 11 of 25 found", "Sydney", "· crime", "score 1,234.5", "POST /a,b/_search", "&#34;size&#34;: 10",
-		`href="/search?country=FR%2CBE&amp;kind=cities&amp;kind=advisories&amp;q=sydney&amp;risk=2&amp;threat=crime"`,                                                  // did you mean
-		`href="/search?` + same + `from=20` + narrowed + `&amp;threat=crime" rel="next"`, `href="/search?country=FR%2CBE` + narrowed + `&amp;threat=crime" rel="prev"`, // paging
-		`href="/search?country=FR%2CBE` + narrowed + `&amp;threat=unrest"`, // facets
+		`href="/search?country=fr%2C+BE&amp;kind=cities&amp;kind=advisories&amp;q=sydney&amp;risk_at_least=2&amp;sort=relevance&amp;threat=crime"`,                               // did you mean
+		`href="/search?country=fr%2C+BE&amp;from=20` + narrowed + `&amp;threat=crime" rel="next"`, `href="/search?country=fr%2C+BE` + narrowed + `&amp;threat=crime" rel="prev"`, // paging
+		`href="/search?country=fr%2C+BE` + narrowed + `&amp;threat=crime&amp;threat=unrest"><bdi>unrest`, `href="/search?country=fr%2C+BE` + narrowed + `" aria-current="true"><bdi>crime`,
 		`<li><bdi>3</bdi> <span class="soft">7</span></li>`,
-		`href="/search?country=FR%2CBE&amp;explain=cities%2Fa%26b&amp;from=10` + narrowed + `&amp;threat=crime#explained"`,
+		`href="/search?country=fr%2C+BE&amp;explain=cities%2Fa%26b&amp;from=10` + narrowed + `&amp;threat=crime#explained"`,
 		`href="/document?kind=cities&amp;id=a%26b"`,
 	} {
 		if !strings.Contains(page, want) {
@@ -61,7 +61,7 @@ func TestSearchPage(t *testing.T) {
 			t.Errorf("the explanation lacks %q", want)
 		}
 	}
-	d.score = admin.Score{}
+	d.score = search.Score{}
 	if page, _ = d.read(http.StatusOK, path+"&explain=cities/7"); !strings.Contains(page, "does not find cities") {
 		t.Error("the page does not say that a document is not found")
 	}
@@ -71,13 +71,14 @@ func TestSearchPage(t *testing.T) {
 func TestSearchPageSaysWhatIsWrong(t *testing.T) {
 	d := openStatusDesk(t)
 	for query, want := range map[string]string{
-		"q=x&risk=high":       "must be a whole number",
-		"q=x&from=-1":         "must be a whole number",
-		"q=x&kind=towns":      "towns",
-		"q=x&explain=towns/1": "Say which kind",
-		"q=x&explain=cities/": "Say which document",
-		"q=wrong":             "that &lt;b&gt;cannot",
-		"q=x&country=" + strings.Repeat("A", 501): "too many countries",
+		"q=x&risk_at_least=high": "must be a whole number",
+		"q=x&from=-1":            "must be a whole number",
+		"q=x&kind=towns":         "towns",
+		"q=x&explain=towns/1":    "Say which kind",
+		"q=x&explain=cities/":    "Say which document",
+		"q=wrong":                "that &lt;b&gt;cannot",
+		"q=x&country=" + strings.Repeat("A", 2001): "too long",
+		"q=x&risk=3": "no parameter",
 	} {
 		page, _ := d.read(http.StatusBadRequest, "/search?"+query)
 		if !strings.Contains(page, want) || !strings.Contains(page, `name="q" value="`) {
@@ -87,7 +88,7 @@ func TestSearchPageSaysWhatIsWrong(t *testing.T) {
 	if page, _ := d.read(http.StatusOK, "/search"); len(d.searched) > 1 || !strings.Contains(page, "<form") {
 		t.Errorf("without words %v is searched for", d.searched)
 	}
-	d.found.Request = admin.Request{Path: "/cities/_search", Body: []byte("{}")}
+	d.found.Request = search.Request{Path: "/cities/_search", Body: []byte("{}")}
 	if page, _ := d.read(http.StatusBadGateway, "/search?q=away"); !strings.Contains(page, "POST /cities/_search") {
 		t.Error("the request is not shown when Elasticsearch does not answer it")
 	}

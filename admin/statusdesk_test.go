@@ -17,6 +17,7 @@ import (
 	"riskdex/internal/logsink"
 	"riskdex/internal/require"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // statusDesk is a desk with a status page.
@@ -44,11 +45,11 @@ type statusDesk struct {
 	missing int           // of the documents that the index had
 	ripple  time.Duration // a lag for the history to see
 	sizes   *report.Stats // the sizes that the journal reports, unless nil
-	found   admin.Found
-	score   admin.Score
+	found   search.Result
+	score   search.Score
 	slow    chan struct{} // gets an element for every search for "slow", which ends only when its context does
 
-	searched []admin.Search
+	searched []search.Query
 	indexed  func(report.Change) admin.Indexed              // what the index has; nil if Elasticsearch does not answer
 	shown    func([]report.ID) map[report.ID]report.Version // that searches find
 }
@@ -181,22 +182,22 @@ func (d *statusDesk) Documents(context.Context, report.Kind) (int, error) {
 	return 1234 - d.missing, nil
 }
 
-func (d *statusDesk) Search(ctx context.Context, s admin.Search) (admin.Found, error) {
+func (d *statusDesk) Search(ctx context.Context, s search.Query) (search.Result, error) {
 	d.set(func() { d.searched = append(d.searched, s) })
 	switch s.Words {
 	case "away":
-		return admin.Found{Request: d.found.Request}, errors.New("nobody <b>answers</b>")
+		return search.Result{Request: d.found.Request}, errors.New("nobody <b>answers</b>")
 	case "wrong":
-		return admin.Found{}, &admin.Problem{Status: http.StatusBadRequest, Detail: "that <b>cannot</b> be"}
+		return search.Result{}, &search.Mistake{Says: "that <b>cannot</b> be"}
 	case "slow":
 		d.slow <- struct{}{}
 		<-ctx.Done()
-		return admin.Found{}, ctx.Err()
+		return search.Result{}, ctx.Err()
 	}
 	return d.found, nil
 }
 
-func (d *statusDesk) Score(context.Context, admin.Search, report.Key) (admin.Score, error) {
+func (d *statusDesk) Score(context.Context, search.Query, report.Key) (search.Score, error) {
 	return d.score, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"riskdex/internal/problem"
 	"time"
 
 	"riskdex/report"
@@ -120,7 +121,7 @@ type eventStream struct {
 func newEventStream(w http.ResponseWriter, broken context.CancelCauseFunc) *eventStream {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	s := &eventStream{out: newEncoder(w), control: http.NewResponseController(w), broken: broken}
+	s := &eventStream{out: problem.NewEncoder(w), control: http.NewResponseController(w), broken: broken}
 	_ = s.control.Flush() // the first line may take a while
 	return s
 }

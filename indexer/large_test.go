@@ -15,6 +15,7 @@ import (
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // largest is the default of --max-body.
@@ -72,7 +73,7 @@ func TestLargeDocumentsKillNoServer(t *testing.T) {
 	r.WantCities(2*len(shapes), 0)
 	for name := range shapes {
 		for _, words := range []string{"needle " + name, "opening" + name} {
-			body, err := r.Indices.Set.SearchBody(words, mappings.SearchOptions{})
+			body, err := r.Indices.Set.SearchBody(words, search.Query{})
 			require.NoError(t, err)
 			found, err := indices.Search(t.Context(), r.Indices.Client, []string{r.Indices.Alias(report.Cities)}, body)
 			require.NoError(t, err)

@@ -22,8 +22,8 @@
 //
 // [Builtin] and [Load] read the files into a [Set], or return [Mistakes].
 // [Set.AppendDocument] makes the document of a change, [Set.Explain] reports where its
-// fields come from, [Set.SearchBody] makes the body of a search, and [ReadResult] reads the
-// answer. Package indices makes indices and searches them.
+// fields come from, [Set.Body] makes the body of a search, as package search says.
+// Package indices makes indices and searches them.
 //
 // Three properties keep a delivery from being refused because of its shape. The mapping is
 // not dynamic, so field names and types of a delivery never reach it. A value that does not

@@ -7,6 +7,7 @@ import (
 
 	"riskdex/mappings"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // An app builds the body of a search, and sends it to the path that belongs to it.
@@ -15,7 +16,7 @@ func ExampleSet_SearchBody() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	body, err := set.SearchBody("protests sydney", mappings.SearchOptions{Countries: []string{"AU"}, RiskLevel: 2, Size: 3})
+	body, err := set.SearchBody("protests sydney", search.Query{Countries: []string{"AU"}, RiskLevel: 2, Size: 3})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -23,7 +24,7 @@ func ExampleSet_SearchBody() {
 	if err := json.Unmarshal(body, &sent); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(mappings.SearchPath("cities", "advisories", "special-reports"))
+	fmt.Println(search.Path("cities", "advisories", "special-reports"))
 	fmt.Println(sent.Size)
 	// Output:
 	// /cities,advisories,special-reports/_search?allow_partial_search_results=false

@@ -340,7 +340,7 @@ func (s *Set) Infer(kind report.Kind, records [][]byte) (*Set, []Found, error) {
 
 // copied returns a Set that reads as s does now, and by itself from then on.
 func (s *Set) copied() *Set {
-	t := &Set{index: s.index, search: s.search, complete: s.complete, countries: s.countries, threats: s.threats, gazetteer: s.gazetteer, kinds: map[report.Kind]*reading{}}
+	t := &Set{index: s.index, bodies: s.bodies, countries: s.countries, threats: s.threats, gazetteer: s.gazetteer, kinds: map[report.Kind]*reading{}}
 	t.extractors.New = s.extractors.New
 	for of, r := range s.kinds {
 		t.kinds[of] = &reading{stated: r.stated, keep: r.keep, byName: r.byName, hash: r.hash, told: r.told}

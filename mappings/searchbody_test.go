@@ -9,12 +9,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"riskdex/report"
+	"riskdex/search"
 )
 
 func TestSearchBody(t *testing.T) {
 	s := builtinSet(t)
 	words := "  quotes \" and \\ and\n\"{{filter}}\"  \xff"
-	body, err := s.SearchBody(words, SearchOptions{Kinds: []report.Kind{report.Cities}, Size: 5, From: 10})
+	body, err := s.SearchBody(words, search.Query{Kinds: []report.Kind{report.Cities}, Size: 5, From: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,15 +29,15 @@ func TestSearchBody(t *testing.T) {
 			t.Errorf("%s is not in %s", want, body)
 		}
 	}
-	body, err = s.SearchBody("x", SearchOptions{})
+	body, err = s.SearchBody("x", search.Query{})
 	if err != nil || !strings.Contains(string(body), `"size":10`) || !strings.Contains(string(body), `"filter":[]`) || strings.Contains(string(body), "{{") {
 		t.Errorf("got %s, %v", body, err)
 	}
-	if _, err := s.SearchBody(" \t", SearchOptions{}); !errors.Is(err, ErrNoWords) {
+	if _, err := s.CompleteBody(" \t", search.Query{}); !errors.Is(err, search.ErrNoWords) {
 		t.Errorf("no words: %v", err)
 	}
-	most := strings.Repeat("é", maxCharacters)
-	if body, err := s.SearchBody(most+"x", SearchOptions{}); err != nil || !strings.Contains(string(body), `"`+most+`"`) {
+	most := strings.Repeat("é", 100)
+	if body, err := s.SearchBody(most+"x", search.Query{}); err != nil || !strings.Contains(string(body), `"`+most+`"`) {
 		t.Errorf("of too many words there is %s, %v", body, err)
 	}
 }

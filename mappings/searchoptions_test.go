@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"riskdex/report"
+	"riskdex/search"
 )
 
 func TestSearchFilters(t *testing.T) {
 	s := builtinSet(t)
 	noon := time.Date(2026, 7, 30, 14, 0, 0, 0, time.FixedZone("", 2*60*60))
-	options := SearchOptions{
+	options := search.Query{
 		Kinds: []report.Kind{report.Cities}, Countries: []string{"fr", "GB"}, RiskLevel: 3,
-		Near: &Near{51.5, -0.12, 20}, Valid: &Period{noon, noon.Add(time.Hour)},
+		Near: &search.Near{Latitude: 51.5, Longitude: -0.12, Kilometres: 20}, Valid: &search.Period{Start: noon, End: noon.Add(time.Hour)},
 	}
-	for name, make := range map[string]func(string, SearchOptions) ([]byte, error){"search": s.SearchBody, "complete": s.CompleteBody} {
+	for name, make := range map[string]func(string, search.Query) ([]byte, error){"search": s.SearchBody, "complete": s.CompleteBody} {
 		body, err := make("x", options)
 		if err != nil {
 			t.Fatal(err)
@@ -36,18 +37,18 @@ func TestSearchFilters(t *testing.T) {
 
 func TestSearchOptionsThatCannotBe(t *testing.T) {
 	s := builtinSet(t)
-	for want, options := range map[string]SearchOptions{
+	for want, options := range map[string]search.Query{
 		"first 10000":   {From: 9_995},
 		"not available": {Size: -1},
 		"ISO 3166":      {Countries: []string{"France"}},
 		"risk level 6":  {RiskLevel: 6},
 		"risk level -1": {RiskLevel: -1},
-		"91,0 is no":    {Near: &Near{91, 0, 1}},
-		"NaN,0 is no":   {Near: &Near{math.NaN(), 0, 1}},
-		"0,-181 is no":  {Near: &Near{0, -181, 1}},
-		"0 km":          {Near: &Near{0, 0, 0}},
-		"+Inf km":       {Near: &Near{0, 0, math.Inf(1)}},
-		"ends before":   {Valid: &Period{time.Unix(2, 0), time.Unix(1, 0)}},
+		"91,0 is no":    {Near: &search.Near{Latitude: 91, Longitude: 0, Kilometres: 1}},
+		"NaN,0 is no":   {Near: &search.Near{Latitude: math.NaN(), Longitude: 0, Kilometres: 1}},
+		"0,-181 is no":  {Near: &search.Near{Latitude: 0, Longitude: -181, Kilometres: 1}},
+		"0 km":          {Near: &search.Near{Latitude: 0, Longitude: 0, Kilometres: 0}},
+		"+Inf km":       {Near: &search.Near{Latitude: 0, Longitude: 0, Kilometres: math.Inf(1)}},
+		"ends before":   {Valid: &search.Period{Start: time.Unix(2, 0), End: time.Unix(1, 0)}},
 	} {
 		_, err := s.SearchBody("x", options)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -10,6 +10,7 @@ import (
 	"riskdex/internal/vocabulary"
 	"riskdex/mappings/language"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 //go:embed *.json
@@ -21,8 +22,7 @@ var builtin embed.FS
 type Set struct {
 	kinds      map[report.Kind]*reading
 	index      indexFile
-	search     queryFile
-	complete   queryFile
+	bodies     search.Bodies
 	countries  countriesFile
 	threats    *threatsFile
 	gazetteer  string
@@ -50,13 +50,14 @@ func LoadKnowing(folder fs.FS, from Gazetteer) (*Set, error) {
 		kinds[kind] = read(folder, string(kind)+".json", parseKind, &wrong)
 	}
 	s.index = read(folder, "index.json", parseIndex, &wrong)
-	s.search = read(folder, "search.json", parseQuery, &wrong)
-	s.complete = read(folder, "complete.json", parseQuery, &wrong)
+	s.bodies.Search = read(folder, "search.json", parseQuery, &wrong)
+	s.bodies.Complete = read(folder, "complete.json", parseQuery, &wrong)
 	s.countries = read(folder, "countries.json", parseCountries, &wrong)
 	s.threats = read(folder, "threats.json", parseThreats, &wrong)
 	if len(wrong) > 0 {
 		return nil, wrong
 	}
+	s.bodies.Threats = s.Threats()
 	world, gazetteer, err := s.countries.world(from)
 	if err != nil {
 		return nil, err

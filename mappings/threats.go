@@ -85,16 +85,6 @@ func checkRule(rule string) error {
 // Threats returns the names of threats.json, in order.
 func (s *Set) Threats() []string { return slices.Sorted(maps.Keys(s.threats.Threats)) }
 
-// check returns an error if one of the names is not that of a threat.
-func (f *threatsFile) check(names []string) error {
-	for _, name := range names {
-		if _, ok := f.Threats[name]; !ok {
-			return fmt.Errorf("%q is not a threat of threats.json, which has %s", name, strings.Join(slices.Sorted(maps.Keys(f.Threats)), ", "))
-		}
-	}
-	return nil
-}
-
 // rules returns every rule as Elasticsearch takes it, without the marks for ambiguous
 // words, and without what searches know only a part of.
 func (f *threatsFile) rules() []string {

@@ -80,7 +80,7 @@ func (r *Receiver) tooFast(d *delivery) bool {
 	if r.rates == nil {
 		return false
 	}
-	wait := r.rates.wait(r.authenticator.Who(d.req), r.now())
+	wait := r.rates.Wait(r.authenticator.Who(d.req), r.now())
 	if wait == 0 {
 		return false
 	}
@@ -88,7 +88,7 @@ func (r *Receiver) tooFast(d *delivery) bool {
 	d.w.Header().Set("Retry-After", strconv.Itoa(seconds))
 	r.logRejection(d, reasonRate)
 	r.answer(d, newProblem(http.StatusTooManyRequests, reasonRate,
-		fmt.Sprintf("More than %g deliveries a second came from this sender. Nothing of this one was accepted; send it again in %d s.", r.rates.perSecond, seconds)))
+		fmt.Sprintf("More than %g deliveries a second came from this sender. Nothing of this one was accepted; send it again in %d s.", r.rates.PerSecond, seconds)))
 	return true
 }
 

@@ -1,7 +1,6 @@
 package receiver
 
 import (
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -58,22 +57,5 @@ func TestSendersAreBoundedOneByOne(t *testing.T) {
 	now = now.Add(time.Second / 2)
 	if got := send("Bearer", one, "/cities/1"); got.Code != http.StatusAccepted {
 		t.Errorf("half a second later the sender is answered %d", got.Code)
-	}
-}
-
-// TestSendersAreForgotten, however many there are.
-func TestSendersAreForgotten(t *testing.T) {
-	now := time.Unix(0, 0)
-	l := newRates(1)
-	for i := range 3 * maxSenders {
-		if i == 2*maxSenders {
-			now = now.Add(time.Hour)
-		}
-		if wait := l.wait(fmt.Sprint(i), now); wait != 0 {
-			t.Fatalf("the first of %d has to wait for %v", i, wait)
-		}
-		if len(l.senders) > maxSenders {
-			t.Fatalf("%d senders are remembered", len(l.senders))
-		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"riskdex/internal/loglimit"
+	"riskdex/internal/rates"
 	"riskdex/internal/vocabulary"
 	"riskdex/mappings/gazetteer"
 	"riskdex/receiver/auth"
@@ -38,7 +39,7 @@ type Receiver struct {
 	journal       Journal
 	maxBody       int64
 	budget        *body.Budget
-	rates         *rates // nil where no sender is bounded
+	rates         *rates.Rates // nil where no sender is bounded
 	parser        bodyParser
 	now           func() time.Time
 	observe       func(report.Answered)
@@ -82,7 +83,7 @@ func New(cfg Config, journal Journal, now func() time.Time, reg prometheus.Regis
 		return nil, fmt.Errorf("the most deliveries a second are %g: it cannot be less than 0", cfg.MaxRate)
 	}
 	if cfg.MaxRate > 0 {
-		r.rates = newRates(cfg.MaxRate)
+		r.rates = rates.New(cfg.MaxRate)
 	}
 	if r.authenticator == nil {
 		if r.authenticator, err = auth.New(auth.Config{}, now, log); err != nil { // accepts everybody

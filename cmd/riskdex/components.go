@@ -25,6 +25,7 @@ import (
 	"riskdex/receiver"
 	"riskdex/receiver/auth"
 	"riskdex/report"
+	"riskdex/search/searchapi"
 )
 
 // components are the parts of riskdex that accept deliveries and index them, with all metrics.
@@ -44,6 +45,7 @@ type components struct {
 	fields        *verify.Fields
 	authenticator *auth.Authenticator // decides whose deliveries are accepted
 	receiver      *receiver.Receiver
+	searches      *searchapi.Server
 	secured       *tls.Config // of the listener for deliveries; nil if they come over plain HTTP
 	last          *admin.Deliveries
 	arrivals      *admin.Arrivals
@@ -101,6 +103,9 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 		return nil, err
 	}
 	if w.indexer, err = indexer.New(indexing, w.journal, w.set, w.indices, w.client, w.registry, log); err != nil {
+		return nil, err
+	}
+	if w.searches, err = c.SearchAPI.server(c.elasticsearchSettings, w.set, tracer, w.registry, files, log); err != nil {
 		return nil, err
 	}
 	w.coverage = verify.NewCoverage(verify.CoverageEvery, w.journal, w.index().Documents, w.index().refresh, w.indices.OwnedByOther, w.registry, log)

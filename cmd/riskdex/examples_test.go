@@ -16,6 +16,7 @@ import (
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // TestExamples has the clients of examples search, and compares what they find with what
@@ -43,13 +44,13 @@ func TestExamples(t *testing.T) {
 	for _, c := range []struct {
 		words, options string
 		complete       bool
-		want           mappings.SearchOptions
+		want           search.Query
 	}{
 		{words: "sydney", options: `{}`},
-		{words: "SYD", options: `{"size":1}`, want: mappings.SearchOptions{Size: 1}},
-		{words: "sydney", options: `{"from":1}`, want: mappings.SearchOptions{From: 1}},
-		{words: "  harbour   strike ", options: `{"filter":[{"terms":{"country":["NZ"]}}]}`, want: mappings.SearchOptions{Countries: []string{"NZ"}}},
-		{words: "sydney", options: `{"filter":[{"range":{"risk_level":{"gte":3}}}]}`, want: mappings.SearchOptions{RiskLevel: 3}},
+		{words: "SYD", options: `{"size":1}`, want: search.Query{Size: 1}},
+		{words: "sydney", options: `{"from":1}`, want: search.Query{From: 1}},
+		{words: "  harbour   strike ", options: `{"filter":[{"terms":{"country":["NZ"]}}]}`, want: search.Query{Countries: []string{"NZ"}}},
+		{words: "sydney", options: `{"filter":[{"range":{"risk_level":{"gte":3}}}]}`, want: search.Query{RiskLevel: 3}},
 		{words: "sydnqy", options: `{}`}, // another word is offered
 		{words: "lodz", options: `{}`},
 		{words: `\"}]}{{filter}} 'łódź' 😀`, options: `{}`},
@@ -94,7 +95,7 @@ func exampleFound(t *testing.T, out []byte) string {
 		Total      int
 		More       bool
 		DidYouMean string
-		Facets     map[string][]mappings.Count
+		Facets     map[string][]search.Count
 		Hits       []struct {
 			Kind       report.Kind
 			ID         report.ID
@@ -104,16 +105,16 @@ func exampleFound(t *testing.T, out []byte) string {
 		}
 	}
 	require.NoError(t, json.Unmarshal(out, &found))
-	maps.DeleteFunc(found.Facets, func(_ string, counts []mappings.Count) bool { return len(counts) == 0 })
-	result := mappings.Result{Total: found.Total, More: found.More, DidYouMean: found.DidYouMean, Facets: found.Facets}
+	maps.DeleteFunc(found.Facets, func(_ string, counts []search.Count) bool { return len(counts) == 0 })
+	result := search.Result{Total: found.Total, More: found.More, DidYouMean: found.DidYouMean, Facets: found.Facets}
 	for _, h := range found.Hits {
-		result.Hits = append(result.Hits, mappings.Hit{Kind: h.Kind, ID: h.ID, Title: h.Title, Score: h.Score, Highlights: h.Highlights})
+		result.Hits = append(result.Hits, search.Hit{ID: h.ID, Score: h.Score, Highlights: h.Highlights, Fields: search.Fields{Kind: h.Kind, Title: h.Title}})
 	}
 	return foundText(result)
 }
 
 // foundText returns what a search found for comparison.
-func foundText(r mappings.Result) string {
+func foundText(r search.Result) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%d %v, did you mean %q, facets %v\n", r.Total, r.More, r.DidYouMean, r.Facets)
 	for _, h := range r.Hits {

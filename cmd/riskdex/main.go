@@ -36,10 +36,11 @@ var (
 )
 
 type commands struct {
-	Serve  serveCommand  `cmd:"" help:"Receive deliveries and keep Elasticsearch in step with them."`
-	Check  checkCommand  `cmd:"" help:"Try the settings of serve without serving: what is fine, doubtful or wrong."`
-	Push   pushCommand   `cmd:"" help:"Deliver a sample feed, or a folder of JSON files."`
-	Search searchCommand `cmd:"" help:"Search the index as a traveller app does."`
+	Serve     serveCommand     `cmd:"" help:"Receive deliveries and keep Elasticsearch in step with them."`
+	Search    searchCommand    `cmd:"" help:"Search the index as a traveller app does."`
+	SearchAPI searchAPICommand `cmd:"" name:"search-api" help:"Answer searches of apps over HTTP. Needs no journal; any number may run."`
+	Check     checkCommand     `cmd:"" help:"Try the settings of serve without serving: what is fine, doubtful or wrong."`
+	Push      pushCommand      `cmd:"" help:"Deliver a sample feed, or a folder of JSON files."`
 
 	Status    statusCommand    `cmd:"" help:"Show what is wrong, and what to do."`
 	Show      showCommand      `cmd:"" help:"Show one document, from its newest delivery to the search that finds it."`
@@ -156,7 +157,7 @@ func runCommand(ctx context.Context, args []string, io streams) int {
 		fmt.Fprintf(io.err, "riskdex: %s\n", strings.ReplaceAll(err.Error(), "\n", "\nriskdex: "))
 		return exitFailed
 	}
-	if service := command.Selected().Name == "serve" || cli.Rebuild.AdminListen != ""; !service && !signal.Ignored(syscall.SIGHUP) {
+	if service := command.Selected().Name == "serve" || command.Selected().Name == "search-api" || cli.Rebuild.AdminListen != ""; !service && !signal.Ignored(syscall.SIGHUP) {
 		var stop func()
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP) // the terminal is closed
 		defer stop()

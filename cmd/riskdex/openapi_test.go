@@ -13,11 +13,13 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/needs"
 	"riskdex/internal/require"
+	"riskdex/report"
 )
 
 const (
 	deliveriesDescription     = "../../receiver/openapi.yaml"
 	administrationDescription = "../../admin/openapi.yaml"
+	searchesDescription       = "../../search/searchapi/openapi.yaml"
 )
 
 // openapiTool returns the path of a Python program that requirements.txt of
@@ -50,7 +52,7 @@ func absolute(t *testing.T, path string) string {
 
 func TestDescriptionsAreOpenAPI(t *testing.T) {
 	tool := openapiTool(t, "openapi-spec-validator")
-	runTool(t, tool, "--schema", "3.1", absolute(t, deliveriesDescription), absolute(t, administrationDescription))
+	runTool(t, tool, "--schema", "3.1", absolute(t, deliveriesDescription), absolute(t, administrationDescription), absolute(t, searchesDescription))
 }
 
 // runSchemathesis makes valid and invalid calls of a running riskdex according to a
@@ -104,4 +106,16 @@ func TestDescriptionsAreTrue(t *testing.T) {
 	// Not the calls for profiles, which may take long, and for backups, which write files
 	// anywhere.
 	runSchemathesis(t, administrationDescription, "http://"+p.admin, "--exclude-operation-id", "profile", "--exclude-operation-id", "backUp")
+}
+
+// TestDescriptionsOfSearchesAreTrue does so with a search API that has something to find.
+func TestDescriptionsOfSearchesAreTrue(t *testing.T) {
+	openapiTool(t, "schemathesis")
+	p := newProcess(t, elastictest.URL(t))
+	p.start()
+	p.indicesReady()
+	p.send("POST", "/cities", `[{"id":1,"code":"SYD","title":"Sydney","country":"AU","risk_level":2,"geo":{"lat":-33.87,"lng":151.21},"updated_at":"2026-05-01"}]`)
+	p.drained()
+	p.indexed(report.Cities)
+	runSchemathesis(t, searchesDescription, p.searchAPI(p.elasticsearch, "--timeout", "1m").url)
 }

@@ -8,29 +8,32 @@ import (
 	"html"
 	"io"
 	"maps"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"riskdex/elastic"
 	"riskdex/internal/sanitize"
-	"riskdex/mappings"
 	"riskdex/mappings/indices"
+	"riskdex/search"
 )
 
 type searchCommand struct {
 	elasticsearchSettings
-	Words     []string `arg:"" help:"What to search for: a place, a code, a threat."`
+	Words     []string `arg:"" optional:"" help:"What to search for: a place, a code, a threat. Without words, the filters give everything."`
 	Complete  bool     `name:"complete" help:"Treat the words as the beginning of a name or a code, for suggestions while typing."`
 	Kind      []string `name:"kind" enum:"cities,advisories,special-reports" placeholder:"KIND" help:"Only this kind; may be repeated."`
 	Country   []string `name:"country" placeholder:"CODE" help:"Only reports about this country, such as FR; may be repeated."`
-	RiskLevel int      `name:"risk-at-least" placeholder:"1-5" help:"Only this risk level and above."`
+	RiskLevel string   `name:"risk-at-least" placeholder:"1-5" help:"Only this risk level and above."`
 	Threat    []string `name:"threat" placeholder:"NAME" help:"Only reports with this threat of threats.json, such as crime; may be repeated."`
 	Near      string   `name:"near" placeholder:"LAT,LON" help:"Only reports about a place near this point."`
-	Within    float64  `name:"within" placeholder:"KM" help:"The radius of --near, in kilometres. By default 50."`
-	Nearest   bool     `name:"nearest-first" help:"Sort by the distance from --near."`
-	ValidAt   string   `name:"valid-at" placeholder:"DATE" help:"Only reports that are valid on this day (2026-07-30, in UTC) or at this time (RFC 3339)."`
-	Size      int      `name:"size" placeholder:"N" help:"Hits to show. By default 10, or 8 with --complete."`
+	Within    string   `name:"within-km" placeholder:"KM" help:"How far from --near, in kilometres. By default 50."`
+	ValidOn   string   `name:"valid-on" placeholder:"DATE" help:"Only reports that are valid on this day (2026-07-30, in UTC) or at this time (RFC 3339)."`
+	Sort      string   `name:"sort" placeholder:"ORDER" help:"relevance, newest, nearest or risk. By default by relevance; without words the nearest to --near first, or the newest."`
+	Language  string   `name:"lang" placeholder:"CODE" help:"Language of excerpts, where a report has several."`
+	Size      string   `name:"size" placeholder:"N" help:"Hits to show. By default 10, or 8 with --complete."`
 	From      int      `name:"from" placeholder:"N" help:"Hits to skip."`
 	Facets    bool     `name:"facets" help:"Also print how many hits each kind, country, risk level and threat has."`
 	JSON      bool     `name:"json" help:"Print one JSON object per hit."`
@@ -49,7 +52,7 @@ func (c *searchCommand) Run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
-	body, err := c.body(set)
+	q, err := c.query()
 	if err != nil {
 		return err
 	}
@@ -57,7 +60,10 @@ func (c *searchCommand) Run(ctx context.Context, io streams) error {
 	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
 	started := time.Now()
-	found, err := indices.Search(ctx, body)
+	found, err := indices.Ask(ctx, q)
+	if _, is := errors.AsType[*search.Mistake](err); is {
+		return err
+	}
 	if _, answered := errors.AsType[*elastic.ResponseError](err); answered {
 		return fmt.Errorf("%w; an app that searches gets the same answer", err)
 	}
@@ -66,9 +72,9 @@ func (c *searchCommand) Run(ctx context.Context, io streams) error {
 	}
 	took := time.Since(started)
 	if c.JSON {
-		err = printHitsJSON(io.out, found.Hits)
+		err = printHitsJSON(io.out, found.Hits, q)
 	} else {
-		printHits(io.out, found, c.From, took)
+		printHits(io.out, found, q, took)
 		if c.Facets {
 			printFacets(io.out, found.Facets)
 		}
@@ -79,12 +85,24 @@ func (c *searchCommand) Run(ctx context.Context, io streams) error {
 	return err
 }
 
-func printHitsJSON(w io.Writer, hits []mappings.Hit) error {
+// query returns the query that the words and flags are: a flag is a parameter in an address.
+func (c *searchCommand) query() (search.Query, error) {
+	q, err := search.Parse(url.Values{
+		"q": {strings.Join(c.Words, " ")}, "kind": c.Kind, "country": c.Country, "threat": c.Threat, "risk_at_least": {c.RiskLevel},
+		"near": {c.Near}, "within_km": {c.Within}, "valid_on": {c.ValidOn}, "sort": {c.Sort}, "lang": {c.Language},
+		"size": {c.Size}, "from": {strconv.Itoa(c.From)},
+	})
+	q.Complete, q.Facets = c.Complete, c.Facets
+	return q, err
+}
+
+func printHitsJSON(w io.Writer, hits []search.Hit, q search.Query) error {
 	lines := json.NewEncoder(w)
 	for _, h := range hits {
+		_, distance := h.Where(q.Near)
 		err := lines.Encode(map[string]any{
 			"kind": h.Kind, "id": h.ID, "title": h.Title, "score": h.Score, "code": h.Code,
-			"countries": h.Countries, "risk_level": h.RiskLevel, "threats": h.Threats, "highlights": h.Highlights,
+			"countries": h.Countries, "risk_level": h.RiskLevel, "threats": h.Threats, "distance_km": distance, "highlights": h.Highlights,
 		})
 		if err != nil {
 			return fmt.Errorf("print a hit: %w", err)
@@ -93,7 +111,7 @@ func printHitsJSON(w io.Writer, hits []mappings.Hit) error {
 	return nil
 }
 
-func printHits(w io.Writer, found mappings.Result, from int, took time.Duration) {
+func printHits(w io.Writer, found search.Result, q search.Query, took time.Duration) {
 	paint := painter(useColour(w))
 	for i, h := range found.Hits {
 		var facts []string
@@ -104,9 +122,16 @@ func printHits(w io.Writer, found mappings.Result, from int, took time.Duration)
 		if h.RiskLevel > 0 {
 			facts = append(facts, fmt.Sprintf("risk %d of 5", h.RiskLevel))
 		}
-		fmt.Fprintf(w, "%2d  %s  %s\n", from+i+1, paint.text(bold, sanitize.OneLine(h.Title)), strings.Join(nonEmpty(facts), ", "))
-		fmt.Fprintf(w, "    %s\n", paint.text(dim, fmt.Sprintf("%s/%s  score %.1f", h.Kind, h.ID, h.Score)))
-		for _, text := range excerpts(h) {
+		if _, distance := h.Where(q.Near); distance != nil {
+			facts = append(facts, fmt.Sprintf("%.1f km", *distance))
+		}
+		fmt.Fprintf(w, "%2d  %s  %s\n", q.From+i+1, paint.text(bold, sanitize.OneLine(h.Title)), strings.Join(nonEmpty(facts), ", "))
+		name := fmt.Sprintf("%s/%s", h.Kind, h.ID)
+		if q.Scored() {
+			name += fmt.Sprintf("  score %.1f", h.Score)
+		}
+		fmt.Fprintf(w, "    %s\n", paint.text(dim, name))
+		for _, text := range h.Excerpts(q.Language) {
 			fmt.Fprintf(w, "    %s\n", excerpt(text, paint.start(bold), paint.end()))
 		}
 	}
@@ -121,7 +146,7 @@ func printHits(w io.Writer, found mappings.Result, from int, took time.Duration)
 }
 
 // printFacets prints a line for every field, the most frequent values first.
-func printFacets(w io.Writer, facets map[string][]mappings.Count) {
+func printFacets(w io.Writer, facets map[string][]search.Count) {
 	for _, field := range slices.Sorted(maps.Keys(facets)) {
 		var counts []string
 		for _, count := range facets[field] {
@@ -133,33 +158,8 @@ func printFacets(w io.Writer, facets map[string][]mappings.Count) {
 	}
 }
 
-// excerpts returns up to two highlights, from the fields that read best. It leaves out the
-// title, which is shown anyway.
-func excerpts(h mappings.Hit) []string {
-	const most = 2
-	text := "text"
-	for field := range h.Highlights {
-		if strings.HasPrefix(field, "text_in.") { // the same text, and more of it matches
-			text = field
-		}
-	}
-	var all []string
-	for _, field := range []string{"summary", text, "places.name"} {
-		all = append(all, h.Highlights[field]...)
-	}
-	return all[:min(most, len(all))]
-}
-
-// excerpt turns a highlight, which is HTML, into a line for a terminal. Of its paragraphs, such as
-// titles and labels before a sentence, it keeps those with a match.
+// excerpt turns an excerpt, which is HTML, into a line for a terminal.
 func excerpt(highlight, start, end string) string {
-	var matching []string
-	for paragraph := range strings.SplitSeq(highlight, "\n\n") {
-		if strings.Contains(paragraph, "<em>") {
-			matching = append(matching, paragraph)
-		}
-	}
-	highlight = strings.Join(matching, " … ")
 	plain := sanitize.OneLine(html.UnescapeString(strings.NewReplacer("<em>", startMark, "</em>", endMark).Replace(highlight)))
 	return strings.NewReplacer(startMark, start, endMark, end).Replace(plain)
 }

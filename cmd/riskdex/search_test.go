@@ -3,15 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"net/http"
 	"strings"
 	"testing"
 
-	"riskdex/admin"
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/require"
-	"riskdex/mappings"
 	"riskdex/report"
 )
 
@@ -29,18 +25,22 @@ func TestSearchFlags(t *testing.T) {
 		"sydney":                                      "cities/1 advisories/3",
 		"sydney --from 1":                             "advisories/3",
 		"sydney --size 1":                             "cities/1",
-		"sydney --valid-at 2026-02-03":                "cities/1 advisories/3",
-		"sydney --valid-at 2026-02-04":                "cities/1",
-		"sydney --valid-at 2026-02-03T23:30:00-05:00": "cities/1",
+		"sydney --valid-on 2026-02-03":                "cities/1 advisories/3",
+		"sydney --valid-on 2026-02-04":                "cities/1",
+		"sydney --valid-on 2026-02-03T23:30:00-05:00": "cities/1",
 		"sydney --risk-at-least 2":                    "cities/1",
 		"sydney --kind advisories --country au":       "advisories/3",
-		"sydney --near=-33.9,151 --within 100":        "cities/1",
-		"sydney --near=-33.9,151 --within 1":          "",
+		"sydney --near=-33.9,151 --within-km 100":     "cities/1",
+		"sydney --near=-33.9,151 --within-km 1":       "",
 		"--complete sy --country US":                  "cities/2",
 		"--complete syd --kind cities":                "cities/1",
 		"--complete harb":                             "advisories/3",
 		"--complete sidn":                             "cities/1 advisories/3",
-		"sydney --near=-33.9,151 --nearest-first":     "cities/1",
+		"sydney --near=-33.9,151 --sort nearest":      "cities/1",
+		"--near=-33.9,151":                            "cities/1",
+		"--country AU":                                "cities/1 advisories/3",
+		"--sort risk":                                 "cities/2 cities/1 advisories/3",
+		"--sort newest --kind cities --size 1":        "cities/1",
 		"sydney --threat crime":                       "",
 	} {
 		var out, errs bytes.Buffer
@@ -54,7 +54,7 @@ func TestSearchFlags(t *testing.T) {
 				Score           float64
 			}
 			require.NoError(t, json.Unmarshal([]byte(line), &hit))
-			if hit.Title == "" || hit.Score <= 0 && !strings.Contains(args, "nearest") {
+			if hit.Title == "" || hit.Score <= 0 && !strings.Contains(args, "--sort") && !strings.HasPrefix(args, "--") {
 				t.Errorf("search %s: a line without title or score: %s", args, line)
 			}
 			hits = append(hits, hit.Kind+"/"+hit.ID)
@@ -71,16 +71,18 @@ func TestSearchFlags(t *testing.T) {
 
 func TestSearchFlagsThatCannotBe(t *testing.T) {
 	for args, want := range map[string]string{
-		"x --near here":            "51.5,-0.12",
-		"x --near 91,0":            "latitude",
-		"x --within 5":             "--near",
-		"x --near 1,1 --within=-5": "above 0",
-		"x --valid-at tomorrow":    "2026-07-30",
-		"x --country France":       "ISO 3166",
-		"x --risk-at-least 9":      "1 to 5",
-		"x --nearest-first":        "needs a point",
-		"x --threat ghosts":        "kidnapping",
-		"x --from 20000":           "10000",
+		"x --near here":               "51.5,-0.12",
+		"x --near 91,0":               "latitude",
+		"x --within-km 5":             "near: give",
+		"x --near 1,1 --within-km=-5": "above 0",
+		"x --valid-on tomorrow":       "2026-07-30",
+		"x --country France":          "ISO 3166",
+		"x --risk-at-least 9":         "1 to 5",
+		"x --sort nearest":            "needs a point",
+		"x --sort best":               "newest",
+		"--complete":                  "at least one word",
+		"x --threat ghosts":           "kidnapping",
+		"x --from 20000":              "10000",
 	} {
 		var out bytes.Buffer
 		status := run(t.Context(), append([]string{"search"}, strings.Fields(args)...), streams{&out, &out})
@@ -117,33 +119,5 @@ func TestSearchSaysMore(t *testing.T) {
 	}
 	if page := p.page("/search?q=sydney&explain=advisories/1"); !strings.Contains(page, "does not find advisories") {
 		t.Errorf("a document that is not found: %s", page)
-	}
-}
-
-// TestPageMakesTheSearchOfTheCommand compares the bodies that both send.
-func TestPageMakesTheSearchOfTheCommand(t *testing.T) {
-	set, err := mappings.Builtin()
-	require.NoError(t, err)
-	for _, c := range []struct {
-		page    admin.Search
-		command searchCommand
-	}{
-		{admin.Search{Words: "sao paulo"}, searchCommand{Words: []string{"sao", "paulo"}}},
-		{
-			admin.Search{Words: `"x"`, Kinds: []report.Kind{report.Cities}, Countries: []string{"FR", "BE"}, RiskLevel: 3, Threats: []string{"crime"}, From: 20},
-			searchCommand{Words: []string{`"x"`}, Kind: []string{"cities"}, Country: []string{"FR", "BE"}, RiskLevel: 3, Threat: []string{"crime"}, From: 20},
-		},
-	} {
-		got, err := index{set: set}.body(c.page)
-		require.NoError(t, err)
-		want, err := c.command.body(set)
-		require.NoError(t, err)
-		if !bytes.Equal(got, want) {
-			t.Errorf("the page sends %s, and the command %s", got, want)
-		}
-	}
-	var problem *admin.Problem
-	if _, err := (index{set: set}).body(admin.Search{Words: "x", Countries: []string{"France"}}); !errors.As(err, &problem) || problem.Status != http.StatusBadRequest {
-		t.Errorf("a country that cannot be: %v", err)
 	}
 }

@@ -18,11 +18,12 @@ import (
 	"riskdex/internal/require"
 	"riskdex/mappings"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // TestDocumentsTellAppsToAskWhatRiskdexAsks compares the addresses that apps are told.
 func TestDocumentsTellAppsToAskWhatRiskdexAsks(t *testing.T) {
-	path := mappings.SearchPath("cities", "advisories", "special-reports")
+	path := search.Path("cities", "advisories", "special-reports")
 	if !strings.Contains(readme(t), `"$ELASTICSEARCH_URL`+path+"&filter_path=") {
 		t.Errorf("README.md has no request to %s", path)
 	}
@@ -36,9 +37,9 @@ func (p *process) asApp(words string) (status int, answer string) {
 	p.t.Helper()
 	set, err := mappings.Builtin()
 	require.NoError(p.t, err)
-	body, err := set.SearchBody(words, mappings.SearchOptions{})
+	body, err := set.SearchBody(words, search.Query{})
 	require.NoError(p.t, err)
-	path := mappings.SearchPath(p.prefix+"cities", p.prefix+"advisories", p.prefix+"special-reports")
+	path := search.Path(p.prefix+"cities", p.prefix+"advisories", p.prefix+"special-reports")
 	res, err := http.Post(p.elasticsearch+path, "application/json", bytes.NewReader(body))
 	require.NoError(p.t, err)
 	defer res.Body.Close()

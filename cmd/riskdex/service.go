@@ -42,6 +42,7 @@ type service struct {
 	arrivals   *admin.Arrivals
 	deliveries *endpoint
 	admin      *endpoint
+	searches   *endpoint // nil unless apps search here
 	tracing    *tracing
 }
 
@@ -104,6 +105,12 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *l
 	if s.admin, err = c.listenForAdmin(ctx, c.AdminListen, c.guardAdmin, administration, files, log); err != nil {
 		return nil, err
 	}
+	if c.SearchListen != "" {
+		undo = append(undo, s.admin.close)
+		if s.searches, err = c.SearchAPI.listen(ctx, c.SearchListen, w.searches, files, log); err != nil {
+			return nil, err
+		}
+	}
 	s.admin.server.RegisterOnShutdown(sync.OnceFunc(func() { close(stopping) }))
 	return s, nil
 }
@@ -122,6 +129,9 @@ func (s *service) Run(ctx context.Context) error {
 	defer stop(nil)
 	s.deliveries.serve(stop)
 	s.admin.serve(stop)
+	if s.searches != nil {
+		s.searches.serve(stop)
+	}
 
 	indexing, stopIndexing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopIndexing()
@@ -145,6 +155,9 @@ func (s *service) Run(ctx context.Context) error {
 	late := time.AfterFunc(stopWithin-lastLines-stopAdmin, func() { _ = s.admin.shutdown(0) })
 	defer late.Stop()
 	err := s.deliveries.shutdown(stopDeliveries)
+	if s.searches != nil {
+		err = errors.Join(err, s.searches.shutdown(stopAdmin))
+	}
 	if s.prober != nil && s.indexer.ElasticsearchUp() {
 		last, end := context.WithTimeout(indexing, stopProbe)
 		s.prober.Last(last)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -46,7 +47,7 @@ func (c runCommand) Run(ctx context.Context, s streams) (err error) {
 		err = errors.Join(err, stopped)
 	}()
 	for _, step := range []func(context.Context) error{
-		r.build, r.elasticsearch, r.serve, r.startPrometheus, r.push, r.settled, r.search, r.watched,
+		r.build, r.elasticsearch, r.serve, r.startPrometheus, r.push, r.settled, r.search, r.watched, r.serveExample,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -79,6 +80,7 @@ type stack struct {
 	binary, log   string
 	journal       string
 	listen, admin string
+	page          string // that searches
 	url           string // of Elasticsearch
 	riskdex       *child.Child
 	watching      *prometheus.Server // nil without one
@@ -134,7 +136,8 @@ func (r *stack) serve(ctx context.Context) error {
 	cmd := exec.Command(r.binary, "serve")
 	cmd.Stdout, cmd.Stderr = log, log
 	r.journal = env("RISKDEX_JOURNAL", filepath.Join(filepath.Dir(r.binary), "riskdex.db"))
-	cmd.Env = append(os.Environ(), "ELASTICSEARCH_URL="+r.url, "RISKDEX_JOURNAL="+r.journal)
+	cmd.Env = append(os.Environ(), "ELASTICSEARCH_URL="+r.url, "RISKDEX_JOURNAL="+r.journal,
+		"RISKDEX_SEARCH_LISTEN="+r.searches(), "RISKDEX_SEARCH_ALLOW_ORIGIN="+env("RISKDEX_SEARCH_ALLOW_ORIGIN", "*"))
 	if r.riskdex, err = child.Start(cmd); err != nil {
 		return err
 	}
@@ -148,6 +151,26 @@ func (r *stack) serve(ctx context.Context) error {
 	})
 	r.say("riskdex takes deliveries at http://%s, its log is %s", r.listen, shown(r.log))
 	return r.await(ctx, "riskdex to be ready", func() bool { return r.get("/readyz") == http.StatusOK })
+}
+
+// searches is the address of the search API.
+func (r *stack) searches() string { return env("RISKDEX_SEARCH_LISTEN", "127.0.0.1:8082") }
+
+// serveExample serves the page that searches, on an origin of its own.
+func (r *stack) serveExample(ctx context.Context) error {
+	var lc net.ListenConfig
+	listener, err := lc.Listen(ctx, "tcp", "127.0.0.1:8084")
+	if err != nil {
+		listener, err = lc.Listen(ctx, "tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		return fmt.Errorf("serve the example of a search page: %w", err)
+	}
+	r.page = "http://" + listener.Addr().String() + "/?api=http://" + r.searches()
+	server := &http.Server{Handler: http.FileServer(http.Dir("examples/search-api")), ReadHeaderTimeout: time.Minute}
+	r.undo = append(r.undo, server.Close)
+	go func() { _ = server.Serve(listener) }() // until it is closed
+	return nil
 }
 
 // writeEnvironment writes the file that has another shell find what runs here. Only its owner may
@@ -178,7 +201,8 @@ Try next, in another terminal:
   see the metrics    curl -s http://%[3]s/metrics | grep riskdex_
   watch it survive   stop Elasticsearch, deliver, start it again: nothing is lost
   judge the search   http://%[3]s/search
-Ctrl-C stops everything. The data stays in %[4]s.`, shown(filepath.Join(filepath.Dir(r.binary), "env")), r.receiver(), r.admin, shown(filepath.Dir(r.binary)))
+  search as an app   %[5]s
+Ctrl-C stops everything. The data stays in %[4]s.`, shown(filepath.Join(filepath.Dir(r.binary), "env")), r.receiver(), r.admin, shown(filepath.Dir(r.binary)), r.page)
 }
 
 func (r *stack) receiver() string {

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // TestEveryShapeIsAccepted: Elasticsearch accepts the document of every published shape,
@@ -67,7 +67,7 @@ func TestEveryShapeIsAccepted(t *testing.T) {
 
 	x := newIndices(t, elastictest.Prefix(t))
 	fill(t, x, records)
-	body, err := x.Set.SearchBody("protest", mappings.SearchOptions{Size: 100})
+	body, err := x.Set.SearchBody("protest", search.Query{Size: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestEveryShapeIsAccepted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := make(map[report.ID]mappings.Hit)
+	found := make(map[report.ID]search.Hit)
 	for _, hit := range result.Hits {
 		found[hit.ID] = hit
 	}

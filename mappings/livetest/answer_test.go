@@ -11,13 +11,14 @@ import (
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/mappings"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // asked indexes the records and returns a function that sends bodies.
-func asked(t *testing.T, records []record) (*mappings.Set, func(*testing.T, []byte, error) mappings.Result) {
+func asked(t *testing.T, records []record) (*mappings.Set, func(*testing.T, []byte, error) search.Result) {
 	x := newIndices(t, elastictest.Prefix(t))
 	fill(t, x, records)
-	return x.Set, func(t *testing.T, body []byte, err error) mappings.Result {
+	return x.Set, func(t *testing.T, body []byte, err error) search.Result {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -30,7 +31,7 @@ func asked(t *testing.T, records []record) (*mappings.Set, func(*testing.T, []by
 	}
 }
 
-func titles(result mappings.Result) string {
+func titles(result search.Result) string {
 	var all []string
 	for _, hit := range result.Hits {
 		all = append(all, hit.Title)
@@ -61,7 +62,7 @@ func TestCompletion(t *testing.T) {
 		"lno":        "", // three letters may be the start of anything
 		"xyzz":       "",
 	} {
-		body, err := set.CompleteBody(words, mappings.SearchOptions{})
+		body, err := set.CompleteBody(words, search.Query{})
 		if got := titles(ask(t, body, err)); got != want && !strings.HasPrefix(got, want+", ") || want == "" && got != "" {
 			t.Errorf("%q completes to %q, want %q first", words, got, want)
 		}
@@ -83,7 +84,7 @@ func TestDidYouMean(t *testing.T) {
 		"xylophone":       "",
 		"quake":           "", // another word for what a report says
 	} {
-		body, err := set.SearchBody(words, mappings.SearchOptions{})
+		body, err := set.SearchBody(words, search.Query{})
 		if got := ask(t, body, err).DidYouMean; got != want {
 			t.Errorf("%q: got %q, want %q", words, got, want)
 		}
@@ -92,7 +93,7 @@ func TestDidYouMean(t *testing.T) {
 
 func TestFacets(t *testing.T) {
 	set, ask := asked(t, feed())
-	body, err := set.SearchBody("london", mappings.SearchOptions{Size: 1})
+	body, err := set.SearchBody("london", search.Query{Size: 1})
 	got := ask(t, body, err)
 	want := "map[country:[{GB 2} {BR 1}] kind:[{cities 3} {advisories 1}] risk_level:[{2 1}]]"
 	if text := fmt.Sprint(got.Facets); text != want {
@@ -108,12 +109,12 @@ func TestNearestFirst(t *testing.T) {
 		at("far", 52, 0, "A hospital is a hospital: hospital."), at("near", 51.51, 0, ""), at("middle", 51.7, 0, ""),
 		{kind: report.Advisories, id: "places", body: `{"title":"Hospital","places":[{"name":"A","lat":51.6,"lng":0}]}`},
 	})
-	near := &mappings.Near{Latitude: 51.5, Longitude: 0, Kilometres: 100}
-	body, err := set.SearchBody("hospital", mappings.SearchOptions{Near: near, NearestFirst: true})
-	if got := titles(ask(t, body, err)); got != "near, middle, far, Hospital" {
+	near := &search.Near{Latitude: 51.5, Longitude: 0, Kilometres: 100}
+	body, err := set.SearchBody("hospital", search.Query{Near: near, Sort: search.Nearest})
+	if got := titles(ask(t, body, err)); got != "near, Hospital, middle, far" {
 		t.Errorf("nearest first are %s", got)
 	}
-	if _, err := set.SearchBody("hospital", mappings.SearchOptions{NearestFirst: true}); err == nil {
+	if _, err := set.SearchBody("hospital", search.Query{Sort: search.Nearest}); err == nil {
 		t.Error("no error for the nearest without a place")
 	}
 }
@@ -133,7 +134,7 @@ func TestAnswersAreSmall(t *testing.T) {
 	}
 	records = append(records, record{kind: report.Advisories, id: "strike", body: `{"title":"Strike in Lima, Paris and London"}`})
 	fill(t, x, records)
-	body, err := x.Set.SearchBody("lima", mappings.SearchOptions{Size: 11})
+	body, err := x.Set.SearchBody("lima", search.Query{Size: 11})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/mappings"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // TestOwnLanguage: a text that is not in English is found by other forms of its words, which
@@ -19,7 +19,7 @@ func TestOwnLanguage(t *testing.T) {
 	for words, want := range map[string]string{
 		"plage fermée": "Les <em>plages</em> sont <em>fermées</em>", "meduse": "des <em>méduses</em>", "地铁": "上海<em>地铁</em>", "地鐵": "上海<em>地铁</em>",
 	} {
-		body, err := set.SearchBody(words, mappings.SearchOptions{})
+		body, err := set.SearchBody(words, search.Query{})
 		result := ask(t, body, err)
 		if len(result.Hits) == 0 || result.DidYouMean != "" {
 			t.Errorf("%q finds %q and suggests %q", words, titles(result), result.DidYouMean)

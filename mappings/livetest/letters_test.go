@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/mappings"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // spellings are each one name to somebody who searches.
@@ -62,7 +62,7 @@ func TestEverySpellingIsFound(t *testing.T) {
 				if name == "completion" {
 					made = x.Set.CompleteBody
 				}
-				found := page(t, x, made, typed, mappings.SearchOptions{Size: 50})
+				found := page(t, x, made, typed, search.Query{Size: 50})
 				for _, field := range fields {
 					for i, written := range same {
 						if id := fmt.Sprint(n, ".", field, ".", i); !slices.ContainsFunc(found, func(hit string) bool { return strings.HasSuffix(hit, "/"+id) }) {

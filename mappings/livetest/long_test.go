@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // TestLongSearchHasAnAnswer: whatever somebody pastes into a search is answered, in all scripts,
@@ -41,7 +41,7 @@ func TestLongSearchHasAnAnswer(t *testing.T) {
 		"Chinese threats of all kinds": strings.Repeat("抗议洪水罢工示威山火", 60),
 		"codes":                        strings.Repeat("LHR ", 2000), "threats": strings.Repeat("earthquake protest flood ", 500),
 	} {
-		body, err := x.Set.SearchBody("London "+text, mappings.SearchOptions{})
+		body, err := x.Set.SearchBody("London "+text, search.Query{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -52,7 +52,7 @@ func TestLongSearchHasAnAnswer(t *testing.T) {
 		} else if len(found.Hits) == 0 || found.Hits[0].ID != "city-LON" {
 			t.Errorf("%s: London is not first among %d", name, len(found.Hits))
 		}
-		body, err = x.Set.CompleteBody("Londo"+text, mappings.SearchOptions{})
+		body, err = x.Set.CompleteBody("Londo"+text, search.Query{})
 		if err != nil {
 			t.Errorf("completion of %s: %v", name, err)
 			continue

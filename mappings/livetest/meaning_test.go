@@ -9,12 +9,13 @@ import (
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // TestNamedPlaceIsFound: a search that names a place finds its report, whatever else was
 // typed; nonsense finds nothing.
 func TestNamedPlaceIsFound(t *testing.T) {
-	search := found(t, append(feed(),
+	find := found(t, append(feed(),
 		record{kind: report.Cities, id: "city-long", body: `{"title":"San Miguel de Tucumán"}`},
 		record{kind: report.Cities, id: "city-TYO", body: `{"title":"Tokyo","aliases":["東京"],"country":"JP"}`}))
 	for words, want := range map[string]string{
@@ -28,12 +29,12 @@ func TestNamedPlaceIsFound(t *testing.T) {
 		"norway wibble":                  "city-OSL",
 		"is it safe to travel to Norway": "city-OSL",
 	} {
-		if got := search(t, words, mappings.SearchOptions{}); len(got) == 0 || got[0] != want {
+		if got := find(t, words, search.Query{}); len(got) == 0 || got[0] != want {
 			t.Errorf("%q finds %q, want %s first", words, got, want)
 		}
 	}
 	for _, words := range []string{"xylophone", "wibble zzyzx", "what is the flurble", "asdf jkl qwer"} {
-		if got := search(t, words, mappings.SearchOptions{}); len(got) > 0 {
+		if got := find(t, words, search.Query{}); len(got) > 0 {
 			t.Errorf("%q finds %q, want nothing", words, got)
 		}
 	}
@@ -45,9 +46,9 @@ func TestTypedWordComesBeforeItsSynonyms(t *testing.T) {
 	advisory := func(id, word string) record {
 		return record{kind: report.Advisories, id: id, body: `{"title":"Bergen","text":"A strong ` + word + ` was felt."}`}
 	}
-	search := found(t, []record{advisory("a", "tremor"), advisory("b", "quake"), advisory("c", "earthquake"), advisory("d", "smell")})
+	find := found(t, []record{advisory("a", "tremor"), advisory("b", "quake"), advisory("c", "earthquake"), advisory("d", "smell")})
 	for word, want := range map[string]string{"tremor": "a", "quakes": "b", "earthquakes": "c"} {
-		if got := search(t, word+" bergen", mappings.SearchOptions{}); len(got) < 3 || got[0] != want {
+		if got := find(t, word+" bergen", search.Query{}); len(got) < 3 || got[0] != want {
 			t.Errorf("%s: found %q, want %s before the other two", word, got, want)
 		}
 	}
@@ -70,7 +71,7 @@ func TestThreatsFileOfAnOperator(t *testing.T) {
 			}
 		}
 		fill(t, x, records)
-		body, err := x.Set.SearchBody("amphibians", mappings.SearchOptions{})
+		body, err := x.Set.SearchBody("amphibians", search.Query{})
 		if err != nil {
 			t.Fatal(err)
 		}

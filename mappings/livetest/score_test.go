@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/mappings"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // TestScores divides the scores of many hits: what the reasons add is the score, each is a clause
@@ -16,23 +16,19 @@ import (
 func TestScores(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	fill(t, x, feed())
-	explained := func(words string, key report.Key) (mappings.Score, bool) {
+	explained := func(words string, key report.Key) (search.Score, bool) {
 		t.Helper()
-		body, err := x.Set.SearchBody(words, mappings.SearchOptions{})
+		score, err := x.Score(t.Context(), search.Query{Words: words}, key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		score, found, err := x.Score(t.Context(), body, key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return score, found
+		return score, score.Found
 	}
 	hits := 0
 	for _, words := range []string{
 		"LON", "london", "lhr", "sao paulo", "bombay", "munchne", "protests in london", "heat wave", "strike paulo", "GB", "brazil", "Friday rail", "st john's", "muse",
 	} {
-		body, err := x.Set.SearchBody(words, mappings.SearchOptions{})
+		body, err := x.Set.SearchBody(words, search.Query{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,8 +61,8 @@ func TestScores(t *testing.T) {
 		t.Errorf("LON is found by %+v", first)
 	}
 	score, _ = explained("closed roads", report.Key{Kind: report.Advisories, ID: "adv-london"})
-	if !slices.ContainsFunc(score.Reasons, func(r mappings.Reason) bool {
-		return slices.ContainsFunc(r.Terms, func(term mappings.Term) bool {
+	if !slices.ContainsFunc(score.Reasons, func(r search.Reason) bool {
+		return slices.ContainsFunc(r.Terms, func(term search.Term) bool {
 			return slices.Contains(term.Fields, "title") && slices.Contains(term.Words, "road")
 		})
 	}) {

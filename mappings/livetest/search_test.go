@@ -7,9 +7,9 @@ import (
 
 	"riskdex/elastic"
 	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // feed is a small feed whose reports compete for the same words.
@@ -42,7 +42,7 @@ func TestSearch(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	fill(t, x, feed())
 	all := []string{x.Alias(report.Cities), x.Alias(report.Advisories), x.Alias(report.SpecialReports)}
-	search := func(t *testing.T, words string, options mappings.SearchOptions) mappings.Result {
+	find := func(t *testing.T, words string, options search.Query) search.Result {
 		t.Helper()
 		body, err := x.Set.SearchBody(words, options)
 		if err != nil {
@@ -54,7 +54,7 @@ func TestSearch(t *testing.T) {
 		}
 		return result
 	}
-	ids := func(result mappings.Result) string {
+	ids := func(result search.Result) string {
 		var all []string
 		for _, hit := range result.Hits {
 			all = append(all, string(hit.ID))
@@ -87,21 +87,21 @@ func TestSearch(t *testing.T) {
 		{"medicine", "sp-1"},
 		{"coat and scarf westminster", "city-LON"},
 	} {
-		if got := search(t, c.words, mappings.SearchOptions{}); !strings.HasPrefix(ids(got)+" ", c.first+" ") {
+		if got := find(t, c.words, search.Query{}); !strings.HasPrefix(ids(got)+" ", c.first+" ") {
 			t.Errorf("%q finds %q, want %s first", c.words, ids(got), c.first)
 		}
 	}
-	if got := search(t, "xylophone", mappings.SearchOptions{}); got.Total != 0 || len(got.Hits) != 0 {
+	if got := find(t, "xylophone", search.Query{}); got.Total != 0 || len(got.Hits) != 0 {
 		t.Errorf("words that are nowhere find %v", got)
 	}
-	if got := ids(search(t, "protest", mappings.SearchOptions{})); len(strings.Fields(got)) != 3 {
+	if got := ids(find(t, "protest", search.Query{})); len(strings.Fields(got)) != 3 {
 		t.Errorf("the forms of a word find %q, want all three reports", got)
 	}
-	if got := ids(search(t, "london", mappings.SearchOptions{Kinds: []report.Kind{report.Advisories}})); got != "adv-london" {
+	if got := ids(find(t, "london", search.Query{Kinds: []report.Kind{report.Advisories}})); got != "adv-london" {
 		t.Errorf("advisories about London are %q", got)
 	}
-	two := search(t, "london", mappings.SearchOptions{Size: 2})
-	third := search(t, "london", mappings.SearchOptions{Size: 1, From: 2})
+	two := find(t, "london", search.Query{Size: 2})
+	third := find(t, "london", search.Query{Size: 1, From: 2})
 	if len(two.Hits) != 2 || two.Total < 3 || two.More || len(third.Hits) != 1 || strings.Contains(ids(two), ids(third)) {
 		t.Errorf("the first two are %q of %d, the third is %q", ids(two), two.Total, ids(third))
 	}
@@ -110,7 +110,7 @@ func TestSearch(t *testing.T) {
 func TestSearchHit(t *testing.T) {
 	x := newIndices(t, elastictest.Prefix(t))
 	fill(t, x, feed())
-	body, err := x.Set.SearchBody("westminster coat", mappings.SearchOptions{})
+	body, err := x.Set.SearchBody("westminster coat", search.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestSearchHit(t *testing.T) {
 	if got := strings.Join(hit.Highlights["text"], " "); !strings.Contains(got, "<em>Westminster</em>") || !strings.Contains(got, "<em>coat</em> &amp; scarf") {
 		t.Errorf("the text is highlighted as %q", got)
 	}
-	body, err = x.Set.SearchBody("heat", mappings.SearchOptions{})
+	body, err = x.Set.SearchBody("heat", search.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // before is an index.json of an earlier day. A body may name fields that it lacks, but no analyzers
@@ -28,8 +29,8 @@ func TestSearchOfTodayOnAnIndexOfBefore(t *testing.T) {
 	aliases := []string{old.Alias(report.Cities), old.Alias(report.Advisories), old.Alias(report.SpecialReports)}
 	today := newSet(t)
 	for words, want := range map[string]report.ID{"London": "city-LON", "bom": "city-BOM", "protests London": "city-LON", "munich": "city-MUC"} {
-		for name, body := range map[string]func(string, mappings.SearchOptions) ([]byte, error){"search": today.SearchBody, "completion": today.CompleteBody} {
-			made, err := body(words, mappings.SearchOptions{})
+		for name, body := range map[string]func(string, search.Query) ([]byte, error){"search": today.SearchBody, "completion": today.CompleteBody} {
+			made, err := body(words, search.Query{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // wide is a feed that does not say what its cities and countries are called elsewhere. Of
@@ -149,9 +150,9 @@ func TestOrderIsRepeatable(t *testing.T) {
 		for _, make := range []makeBody{x.Set.SearchBody, x.Set.CompleteBody} {
 			var paged []string
 			for from := 0; from < len(records); from += 7 {
-				paged = append(paged, page(t, x, make, "road closures", mappings.SearchOptions{Size: 7, From: from})...)
+				paged = append(paged, page(t, x, make, "road closures", search.Query{Size: 7, From: from})...)
 			}
-			whole := page(t, x, make, "road closures", mappings.SearchOptions{Size: len(records)})
+			whole := page(t, x, make, "road closures", search.Query{Size: len(records)})
 			if !slices.Equal(paged, whole) || len(whole) != len(records) {
 				t.Errorf("page by page the order of %d is %v, and at once %v", len(records), paged, whole)
 			}
@@ -164,10 +165,10 @@ func TestOrderIsRepeatable(t *testing.T) {
 	}
 }
 
-type makeBody func(string, mappings.SearchOptions) ([]byte, error)
+type makeBody func(string, search.Query) ([]byte, error)
 
 // page returns the hits of a page, as kind/id.
-func page(t *testing.T, x *indices.Indices, make makeBody, words string, options mappings.SearchOptions) []string {
+func page(t *testing.T, x *indices.Indices, make makeBody, words string, options search.Query) []string {
 	t.Helper()
 	body, err := make(words, options)
 	if err != nil {
@@ -188,7 +189,7 @@ func page(t *testing.T, x *indices.Indices, make makeBody, words string, options
 func first(t *testing.T, x *indices.Indices, make makeBody, words string) string {
 	t.Helper()
 	var ids []string
-	for _, hit := range page(t, x, make, words, mappings.SearchOptions{}) {
+	for _, hit := range page(t, x, make, words, search.Query{}) {
 		_, id, _ := strings.Cut(hit, "/")
 		ids = append(ids, id)
 	}

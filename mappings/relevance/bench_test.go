@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"riskdex/internal/relevancetest"
-	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // many is how many documents the benchmark searches.
@@ -45,12 +45,12 @@ func BenchmarkSearch(b *testing.B) {
 // namedBody makes the body of a search.
 type namedBody struct {
 	name string
-	make func(words string, options mappings.SearchOptions) ([]byte, error)
+	make func(words string, options search.Query) ([]byte, error)
 }
 
 // simpleBody is what one would write in an afternoon: every word in any field, and
 // highlights.
-func simpleBody(words string, _ mappings.SearchOptions) ([]byte, error) {
+func simpleBody(words string, _ search.Query) ([]byte, error) {
 	fields := []string{"title^5", "names^5", "country_name^3", "places.name^2", "summary^2", "text"}
 	return json.Marshal(map[string]any{
 		"_source": map[string]any{"excludes": []string{"source", "text"}},
@@ -70,7 +70,7 @@ func bench(b *testing.B, x *relevancetest.Index, bodies []namedBody, queries []r
 	times := make([][]time.Duration, len(bodies))
 	for n := 0; b.Loop(); n++ {
 		for i, made := range bodies {
-			body, err := made.make(queries[n%len(queries)].Words, mappings.SearchOptions{})
+			body, err := made.make(queries[n%len(queries)].Words, search.Query{})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"riskdex/internal/relevancetest"
-	"riskdex/mappings"
+	"riskdex/search"
 )
 
 // floors are what each class must reach, a little below what was measured. Some must not be
@@ -85,14 +85,14 @@ func ask(t *testing.T, x *relevancetest.Index, queries []relevancetest.Query) []
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			hits, err := search(t.Context(), x, q.Class, q.Words)
+			hits, err := find(t.Context(), x, q.Class, q.Words)
 			if err != nil {
 				t.Errorf("%s: %q: %v", q.Class, q.Words, err)
 				return
 			}
 			outcomes[i] = relevancetest.Measure(q, hits)
 			for _, other := range q.Others {
-				same, err := search(t.Context(), x, q.Class, other)
+				same, err := find(t.Context(), x, q.Class, other)
 				if err != nil {
 					t.Errorf("%s: %q: %v", q.Class, other, err)
 				}
@@ -104,8 +104,8 @@ func ask(t *testing.T, x *relevancetest.Index, queries []relevancetest.Query) []
 	return outcomes
 }
 
-// search returns the first hits, as kind/id.
-func search(ctx context.Context, x *relevancetest.Index, class, words string) ([]string, error) {
+// find returns the first hits, as kind/id.
+func find(ctx context.Context, x *relevancetest.Index, class, words string) ([]string, error) {
 	make := x.Set.SearchBody
 	if class == "prefix" {
 		make = x.Set.CompleteBody
@@ -114,7 +114,7 @@ func search(ctx context.Context, x *relevancetest.Index, class, words string) ([
 	if strings.HasPrefix(class, "every ") { // one document is right
 		size = 3
 	}
-	body, err := make(words, mappings.SearchOptions{Size: size})
+	body, err := make(words, search.Query{Size: size})
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (a *Authenticator) Who(r *http.Request) string {
 	case a.Signed():
 		return "signed"
 	}
-	return a.network(r)
+	return a.source().network(r)
 }
 
 // Sender returns the name of the credential that an accepted request has shown, without any
@@ -91,22 +91,38 @@ func (m *certificate) sender(r *http.Request) string {
 func (m *webhook) sender(*http.Request) string { return "webhook signature" }
 func (m *hub) sender(*http.Request) string     { return "hub signature" }
 
-func (a *Authenticator) network(r *http.Request) string {
-	client := a.client(r)
+// client returns the address of the sender, which is not valid if it is unknown.
+func (a *Authenticator) client(r *http.Request) netip.Addr {
+	client, _ := a.source().client(r)
+	return client
+}
+
+// source tells where requests come from.
+func (a *Authenticator) source() *addresses {
+	for _, m := range a.methods {
+		if a, ok := m.(*addresses); ok {
+			return a
+		}
+	}
+	return new(addresses)
+}
+
+// Networks tells clients without credentials apart. It is Who for something other than deliveries.
+type Networks struct{ from *addresses }
+
+// NewNetworks returns Networks behind proxies, address ranges whose X-Forwarded-For is trusted.
+func NewNetworks(proxies []string) (Networks, error) {
+	from, err := newAddresses(nil, proxies)
+	return Networks{from}, err
+}
+
+// Of returns the address of a client, or the /64 network of its IPv6 address.
+func (n Networks) Of(r *http.Request) string { return n.from.network(r) }
+
+func (a *addresses) network(r *http.Request) string {
+	client, _ := a.client(r)
 	if client.Is6() {
 		return netip.PrefixFrom(client, 64).Masked().String()
 	}
 	return client.String()
-}
-
-// client returns the address of the sender, which is not valid if it is unknown.
-func (a *Authenticator) client(r *http.Request) netip.Addr {
-	source := new(addresses)
-	for _, m := range a.methods {
-		if a, ok := m.(*addresses); ok {
-			source = a
-		}
-	}
-	client, _ := source.client(r)
-	return client
 }

@@ -3,6 +3,7 @@ package commit
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"riskdex/report"
 )

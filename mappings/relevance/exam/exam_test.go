@@ -30,6 +30,7 @@ import (
 	"riskdex/mappings"
 	"riskdex/receiver"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 func TestMain(m *testing.M) { os.Exit(elastictest.Main(m)) }
@@ -201,7 +202,7 @@ func (e engine) own(class, words string) ([]byte, error) {
 	if class == completion {
 		make = e.Set.CompleteBody
 	}
-	body, err := make(words, mappings.SearchOptions{Size: 10})
+	body, err := make(words, search.Query{Size: 10})
 	if err != nil {
 		return nil, err
 	}

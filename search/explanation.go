@@ -1,4 +1,4 @@
-package mappings
+package search
 
 import (
 	"cmp"

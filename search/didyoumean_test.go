@@ -1,4 +1,4 @@
-package mappings
+package search
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 
 // TestClientsKnowTheWeakClauses: the clients of examples offer other words where Go does.
 func TestClientsKnowTheWeakClauses(t *testing.T) {
-	search, err := os.ReadFile("search.json")
+	search, err := os.ReadFile("../mappings/search.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package mappings
+package search
 
 import (
 	"fmt"
@@ -32,9 +32,9 @@ func TestReadScore(t *testing.T) {
 			]},
 			{"value": 0, "description": "match on required clause, product of:", "details": [{"value": 1, "description": "_id:([31])", "details": []}]}
 		]}}]}}`
-	score, found, err := ReadScore([]byte(answer), []byte(body))
-	if err != nil || !found || score.Total != 13 {
-		t.Fatalf("%+v, %v, %v", score, found, err)
+	score, err := ReadScore([]byte(answer), []byte(body))
+	if err != nil || !score.Found || score.Total != 13 {
+		t.Fatalf("%+v, %v", score, err)
 	}
 	var got []string
 	for _, r := range score.Reasons {
@@ -62,17 +62,17 @@ func TestReadScoreOfTheUnknown(t *testing.T) {
 		`{"value": 3, "description": "max of:", "details": [{"value": 3, "description": "a"}, {"value": 3, "description": "b"}]}`,
 		`{"value": 3, "description": "one:", "details": [{"value": 0, "description": "a"}]}`,
 	} {
-		score, found, err := ReadScore([]byte(`{"hits": {"hits": [{"matched_queries": {}, "_explanation": `+explanation+`}]}}`), []byte(`{}`))
+		score, err := ReadScore([]byte(`{"hits": {"hits": [{"matched_queries": {}, "_explanation": `+explanation+`}]}}`), []byte(`{}`))
 		sum := 0.0
 		for _, r := range score.Reasons {
 			sum += r.Score
 		}
-		if err != nil || !found || math.Abs(sum-3) > 1e-9 {
-			t.Errorf("%s: %+v, %v, %v", explanation, score, found, err)
+		if err != nil || !score.Found || math.Abs(sum-3) > 1e-9 {
+			t.Errorf("%s: %+v, %v", explanation, score, err)
 		}
 	}
 	for _, answer := range []string{``, `{"hits": {"hits": [{}]}}`, `{"hits": {"hits": [{"_explanation": {}, "matched_queries": ["a"]}]}}`} {
-		if _, _, err := ReadScore([]byte(answer), []byte(`{}`)); err == nil {
+		if _, err := ReadScore([]byte(answer), []byte(`{}`)); err == nil {
 			t.Errorf("%q is read without an error", answer)
 		}
 	}
@@ -83,7 +83,7 @@ func TestFieldsInWords(t *testing.T) {
 		"text_in.de": "text in its language", "title": "title", "title.exact": "title (as it is written)", "names.whole": "other name in the report (all of it)",
 		"places.name.named": "name of a place in it", "unknown.exact": "unknown.exact", "": "",
 	} {
-		if got := FieldInWords(field); got != want {
+		if got := fieldInWords(field); got != want {
 			t.Errorf("%s is %q in words, want %q", field, got, want)
 		}
 	}

@@ -1,10 +1,10 @@
-package mappings
+package search
 
 import "strings"
 
-// FieldInWords returns what a field of the index is, for people who do not know the index. It
+// fieldInWords returns what a field of the index is, for people who do not know the index. It
 // returns a field that it does not know as it is.
-func FieldInWords(field string) string {
+func fieldInWords(field string) string {
 	for name := field; ; {
 		if words, ok := fieldsInWords[name]; ok {
 			return strings.TrimSpace(words + " " + formsInWords[strings.TrimPrefix(field, name)])

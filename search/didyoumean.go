@@ -1,4 +1,4 @@
-package mappings
+package search
 
 import (
 	"slices"
@@ -30,16 +30,12 @@ func wellFound(clauses []string) bool {
 	})
 }
 
-// didYouMean returns the search with every unknown word replaced by the likeliest one. It
-// returns "" if a hit was found by the words as they are, or if nothing is similar to them.
-// The index says which words it does not know; a word in the title of a hit is never taken
+// didYouMean returns the search with every unknown word replaced by the likeliest one, where no hit was
+// found by the words as they are. It returns "" if nothing is similar to them. The index says which words it does not know; a word in the title of a hit is never taken
 // for misspelt.
 func didYouMean(words []suggestion, hits []Hit) string {
 	known := map[string]bool{}
 	for _, hit := range hits {
-		if wellFound(hit.clauses) {
-			return ""
-		}
 		for word := range strings.FieldsFuncSeq(hit.Title, notInWord) {
 			known[letters.Fold(word)] = true
 		}

@@ -1,4 +1,4 @@
-package mappings
+package search
 
 import (
 	"cmp"
@@ -15,6 +15,7 @@ import (
 
 // Score is why a search finds a document, and what each part of that adds to its score.
 type Score struct {
+	Found   bool
 	Total   float64
 	Reasons []Reason       // what adds most comes first
 	Raw     jsontext.Value // as Elasticsearch explains it
@@ -35,8 +36,43 @@ type Term struct {
 	Score  float64  // what it adds to the score
 }
 
+// Share returns which part of the score a reason is, in percent.
+func (s Score) Share(of float64) int {
+	if s.Total == 0 {
+		return 0
+	}
+	return int(100*of/s.Total + .5)
+}
+
+// tooLittle is a score that is not worth a person's time.
+const tooLittle = 0.05
+
+// Telling returns the terms that are worth a person's time.
+func (r Reason) Telling() (terms []Term) {
+	for _, t := range r.Terms {
+		if t.Score >= tooLittle || len(terms) == 0 {
+			terms = append(terms, t)
+		}
+	}
+	return terms
+}
+
+// Where says where something was found, in words.
+func (t Term) Where() string {
+	var all []string
+	for _, field := range t.Fields {
+		if words := fieldInWords(field); !slices.Contains(all, words) {
+			all = append(all, words)
+		}
+	}
+	return strings.Join(all, ", or ")
+}
+
+// What returns the words of the index as people write them.
+func (t Term) What() string { return strings.ReplaceAll(strings.Join(t.Words, ", or "), "_", " ") }
+
 // ScoreBody returns the body of a search that explains the score that the search of body gives
-// the document with an id. To be sent to ScorePath.
+// the document with an id. To be sent to [ScorePath].
 func ScoreBody(body []byte, id report.ID) ([]byte, error) {
 	var search struct {
 		Query jsontext.Value `json:"query"`
@@ -52,11 +88,10 @@ func ScoreBody(body []byte, id report.ID) ([]byte, error) {
 
 // ScorePath returns the path and the query of a search whose body was made by ScoreBody.
 // Elasticsearch has answered it since 8.8.
-func ScorePath(alias string) string { return SearchPath(alias) + "&include_named_queries_score=true" }
+func ScorePath(alias string) string { return Path(alias) + "&include_named_queries_score=true" }
 
-// ReadScore reads the answer to a search that ScoreBody made of body. It returns false if
-// the search does not find the document.
-func ReadScore(answer, body []byte) (Score, bool, error) {
+// ReadScore reads the answer to a search that ScoreBody made of body.
+func ReadScore(answer, body []byte) (Score, error) {
 	var found struct {
 		Hits struct {
 			Hits []struct {
@@ -66,23 +101,23 @@ func ReadScore(answer, body []byte) (Score, bool, error) {
 		} `json:"hits"`
 	}
 	if err := json.Unmarshal(answer, &found); err != nil {
-		return Score{}, false, fmt.Errorf("reading the explanation: %w", err)
+		return Score{}, fmt.Errorf("reading the explanation: %w", err)
 	}
 	if len(found.Hits.Hits) == 0 {
-		return Score{}, false, nil
+		return Score{}, nil
 	}
 	hit := found.Hits.Hits[0]
 	var tree explanation
 	if err := json.Unmarshal(hit.Explanation, &tree); err != nil {
-		return Score{}, false, fmt.Errorf("reading the explanation: %w", err)
+		return Score{}, fmt.Errorf("reading the explanation: %w", err)
 	}
 	reader := scoreReader{left: hit.Clauses, texts: make(map[string]map[string]bool)}
 	if err := reader.readNames(body); err != nil {
-		return Score{}, false, fmt.Errorf("reading the search: %w", err)
+		return Score{}, fmt.Errorf("reading the search: %w", err)
 	}
 	reader.clauses(tree, tree.Value)
 	slices.SortStableFunc(reader.reasons, func(a, b Reason) int { return cmp.Compare(b.Score, a.Score) })
-	return Score{Total: tree.Value, Reasons: reader.reasons, Raw: hit.Explanation}, true, nil
+	return Score{Found: true, Total: tree.Value, Reasons: reader.reasons, Raw: hit.Explanation}, nil
 }
 
 // scoreReader divides the score of a document among the clauses of a search.

@@ -1,0 +1,114 @@
+package search_test
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"riskdex/internal/require"
+	"riskdex/mappings"
+	"riskdex/report"
+	"riskdex/search"
+)
+
+func TestParse(t *testing.T) {
+	day := time.Date(2026, 7, 30, 0, 0, 0, 0, time.UTC)
+	for query, want := range map[string]search.Query{
+		"":               {},
+		"q=&kind=&size=": {}, // as a form sends what was not filled in
+		"q=+a++b+":       {Words: "a  b"},
+		"kind=cities&kind=advisories&country=fr,be&threat=crime,unrest": {
+			Kinds: []report.Kind{report.Cities, report.Advisories}, Countries: []string{"FR", "BE"}, Threats: []string{"crime", "unrest"},
+		},
+		"near=51.5,-0.12":                          {Near: &search.Near{Latitude: 51.5, Longitude: -0.12, Kilometres: 50}},
+		"near=1,2&within_km=7.5&sort=nearest":      {Near: &search.Near{Latitude: 1, Longitude: 2, Kilometres: 7.5}, Sort: search.Nearest},
+		"valid_on=2026-07-30&risk_at_least=3":      {RiskLevel: 3, Valid: &search.Period{Start: day, End: day.Add(24*time.Hour - time.Millisecond)}},
+		"valid_on=2026-07-30T00:00:00Z&lang=fr-CA": {Language: "fr", Valid: &search.Period{Start: day, End: day}},
+		"from=20&size=5&sort=risk":                 {From: 20, Size: 5, Sort: search.Risk},
+	} {
+		values, err := url.ParseQuery(query)
+		require.NoError(t, err)
+		if got, err := search.Parse(values); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v, want %+v", query, got, err, want)
+		}
+	}
+	for query, want := range map[string]string{
+		"kind=towns": "towns", "near=here": "51.5,-0.12", "within_km=5": "near: give", "near=1,1&within_km=-5": "above 0", "near=1,1&within_km=NaN": "above 0",
+		"valid_on=tomorrow": "2026-07-30", "risk_at_least=high": "whole number", "size=-1": "whole number", "sort=best": "newest", "nearby=1,1": "nearby", "q=a&q=b": "2 times",
+	} {
+		values, err := url.ParseQuery(query)
+		require.NoError(t, err)
+		var mistake *search.Mistake
+		if got, err := search.Parse(values); !errors.As(err, &mistake) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %+v, %v, want %s", query, got, err, want)
+		}
+	}
+}
+
+// TestBodiesOfSearchesInAnotherOrder: without words there is nothing to highlight or to correct, and the
+// choices of facets are left out of their own counts alone.
+func TestBodiesOfSearchesInAnotherOrder(t *testing.T) {
+	set, err := mappings.Builtin()
+	require.NoError(t, err)
+	body := func(q search.Query) (members map[string]any) {
+		t.Helper()
+		text, err := set.Body(q)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(text, &members))
+		return members
+	}
+	all := body(search.Query{Countries: []string{"FR"}})
+	if text := fmt.Sprint(all["query"]); !strings.Contains(text, "filter:[map[terms:map[country:[FR]]]]") || !strings.Contains(text, "field:published_at") || all["highlight"] != nil || all["suggest"] != nil {
+		t.Errorf("without words: %v", all)
+	}
+	if query := fmt.Sprint(body(search.Query{Near: &search.Near{Latitude: 1, Longitude: 1, Kilometres: 1}})["query"]); !strings.Contains(query, "scale:1km") {
+		t.Errorf("without words, near a point: %s", query)
+	}
+	some := body(search.Query{Words: "x", Kinds: []report.Kind{report.Cities}, Countries: []string{"FR"}, Facets: true, Fields: []string{"title"}})
+	facets := some["aggs"].(map[string]any)
+	for field, want := range map[string]string{"kind": "[map[terms:map[country:[FR]]]]", "country": "[map[terms:map[kind:[cities]]]]", "threats": "[map[terms:map[country:[FR]]] map[terms:map[kind:[cities]]]]"} {
+		if got := fmt.Sprint(facets[field].(map[string]any)["filter"]); got != "map[bool:map[filter:"+want+"]]" {
+			t.Errorf("%s is counted among %s", field, got)
+		}
+	}
+	if fmt.Sprint(some["post_filter"]) != fmt.Sprint(facets["threats"].(map[string]any)["filter"]) || fmt.Sprint(some["_source"]) != "[title]" || some["highlight"] == nil {
+		t.Errorf("with choices: %v", some)
+	}
+	for _, q := range []search.Query{{Complete: true}, {Words: " \t", Sort: search.Relevance}} {
+		if _, err := set.Body(q); !errors.Is(err, search.ErrNoWords) {
+			t.Errorf("%+v: %v", q, err)
+		}
+	}
+}
+
+func TestMatchedNames(t *testing.T) {
+	mumbai := search.Hit{Fields: search.Fields{Title: "Mumbai", Code: "BOM", Names: []string{"City of Dreams"}, NamesKnown: "Bombay Bom_Bahia Мумбаи"}}
+	for typed, want := range map[string]string{
+		"mum": "", "mumbai": "", "floods in mumbai": "", "bomb": "Bombay", "floods in bombay": "Bombay", "BOM": "BOM", "bom ba": "Bom Bahia", "мумб": "Мумбаи",
+		"city of": "City of Dreams", "floods": "", "": "",
+	} {
+		if got := mumbai.Matched(typed); got != want {
+			t.Errorf("%q: %q, want %q", typed, got, want)
+		}
+	}
+}
+
+func TestExcerptsAreInTheLanguageThatIsAskedFor(t *testing.T) {
+	hit := search.Hit{Highlights: map[string][]string{"text": {"<em>x</em>"}, "text_in.fr": {"<em>fr</em>"}, "text_in.de": {"<em>de</em>"}, "title": {"title"}}}
+	if got := hit.Excerpts("de"); len(got) != 1 || got[0] != "<em>de</em>" {
+		t.Errorf("excerpts in German: %q", got)
+	}
+	labelled := search.Hit{Highlights: map[string][]string{"text": {"São <em>Paulo</em>\n\nModerate\n\nReport on <em>Paulo</em> &amp; its\nport."}}}
+	if got := labelled.Excerpts(""); got[0] != "São <em>Paulo</em> … Report on <em>Paulo</em> &amp; its\nport." {
+		t.Errorf("a label beside a match: %q", got)
+	}
+	if got := hit.Excerpts(""); len(got) != 1 || got[0] == "<em>x</em>" {
+		t.Errorf("excerpts: %q", got)
+	}
+}

@@ -1,0 +1,256 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"riskdex/internal/letters"
+	"riskdex/report"
+)
+
+// Result is what a search found.
+type Result struct {
+	Total int   // documents that match
+	More  bool  // Total is a lower bound
+	Hits  []Hit // in the order that was asked for
+
+	// DidYouMean is the search with likelier words in place of those that no report has. It
+	// is empty if there is nothing to correct.
+	DidYouMean string
+
+	// AsTyped reports whether a hit was found by the words as they were typed, and not only by
+	// similar ones, or by a place among them.
+	AsTyped bool
+
+	// Facets count the matching documents by the values of a field: kind, country,
+	// risk_level, threats. The most frequent values come first.
+	Facets map[string][]Count
+
+	Request Request
+}
+
+// Request is a search as it is sent to Elasticsearch.
+type Request struct {
+	Path string // with its query
+	Body []byte // JSON
+}
+
+// Count is a value of a field and how many documents have it.
+type Count struct {
+	Value     string
+	Documents int
+}
+
+// Hit is one document that was found.
+type Hit struct {
+	ID    report.ID
+	Score float64 // how well it is found, if [Query.Scored]
+
+	// Highlights are excerpts around what matches, by field, as HTML: what matches is
+	// within <em>, everything else is escaped.
+	Highlights map[string][]string
+
+	Fields
+	clauses []string // the clauses of search.json that found it, by name
+}
+
+// Fields are those of a document that a list of hits shows. Which of them an answer has is up to the
+// file of the body, or to [Query.Fields].
+type Fields struct {
+	Kind      report.Kind `json:"kind"`
+	Code      string      `json:"code"`
+	Title     string      `json:"title"`
+	Summary   string      `json:"summary"`
+	Countries oneOrMore   `json:"country"`    // ISO 3166 alpha-2
+	RiskLevel int         `json:"risk_level"` // 1 to 5; 0 if the report states none
+	RiskLabel string      `json:"risk_label"`
+	Threats   oneOrMore   `json:"threats"` // of threats.json
+	StartsAt  string      `json:"starts_at"`
+	EndsAt    string      `json:"ends_at"`
+	Published string      `json:"published_at"`
+	Updated   string      `json:"updated_at"`
+	Received  string      `json:"received_at"`
+	Location  *Point      `json:"location"`
+	Places    []struct {
+		Location *Point `json:"location"`
+	} `json:"places"`
+	Names      oneOrMore `json:"names"`
+	Airports   oneOrMore `json:"airports"`
+	NamesKnown string    `json:"names_known"`
+	CodesKnown oneOrMore `json:"codes_known"`
+}
+
+// List returns the names of the fields that a list of hits shows.
+func List() []string {
+	return []string{
+		"kind", "code", "title", "summary", "country", "risk_level", "risk_label", "threats", "starts_at", "ends_at", "published_at", "updated_at", "received_at",
+		"location", "places.location", "names", "airports", "names_known", "codes_known",
+	}
+}
+
+// Point is a point on the globe, in degrees.
+type Point struct {
+	Latitude  float64 `json:"lat"`
+	Longitude float64 `json:"lon"`
+}
+
+// Where returns the point that h is about, and how many kilometres it is from a point: of several the
+// nearest, or the report's own where there is nothing to be near. It returns nil if there is none.
+func (h Hit) Where(near *Near) (at *Point, distance *float64) {
+	points := []*Point{h.Location}
+	for _, p := range h.Places {
+		points = append(points, p.Location)
+	}
+	for _, p := range points {
+		switch {
+		case p == nil:
+		case near == nil:
+			return p, nil
+		default:
+			if d := near.distance(*p); distance == nil || d < *distance {
+				at, distance = p, &d
+			}
+		}
+	}
+	return at, distance
+}
+
+// Matched returns the code or the name other than the title by which a search for what was typed finds
+// h: Bombay of Mumbai. It is empty if the title has what was typed.
+func (h Hit) Matched(typed string) string {
+	typed = folded(typed)
+	begun := strings.TrimSuffix(typed, " ")
+	if begun == " " || strings.Contains(folded(h.Title), begun) || strings.Contains(typed, folded(h.Title)) {
+		return ""
+	}
+	known := strings.Fields(h.NamesKnown)
+	for i, name := range known {
+		known[i] = strings.ReplaceAll(name, "_", " ")
+	}
+	among := ""
+	for _, name := range slices.Concat([]string{h.Code}, h.Airports, h.CodesKnown, h.Names, known) {
+		switch is := folded(name); {
+		case is == "  ":
+		case strings.HasPrefix(is, begun):
+			return name
+		case among == "" && strings.Contains(typed, is):
+			among = name
+		}
+	}
+	return among
+}
+
+// folded returns text as the index compares it, between spaces.
+func folded(text string) string {
+	return " " + letters.Fold(strings.Join(strings.Fields(text), " ")) + " "
+}
+
+// Excerpts returns up to two highlights, as HTML with <em> around what matches and everything else
+// escaped, from the fields that read best. It leaves out the title, which is shown anyway, and of several
+// paragraphs, such as labels before a sentence, those without a match.
+func (h Hit) Excerpts(language string) []string {
+	const most = 2
+	text := "text"
+	for field := range h.Highlights {
+		// The same text, and more of it matches.
+		if strings.HasPrefix(field, "text_in.") && text != "text_in."+language {
+			text = field
+		}
+	}
+	var all []string
+	for _, field := range []string{"summary", text, "places.name"} {
+		for _, text := range h.Highlights[field] {
+			paragraphs := slices.DeleteFunc(strings.Split(text, "\n\n"), func(p string) bool { return !strings.Contains(p, "<em>") })
+			all = append(all, strings.Join(paragraphs, " … "))
+		}
+	}
+	return all[:min(most, len(all))]
+}
+
+// Path returns the path and the query of a search in aliases. docs/search.md tells apps to
+// use the same, so riskdex sees what they see. A missing alias, a closed index or a shard
+// that cannot answer fails the whole search: otherwise a report could be left out silently,
+// and nobody would be told of the danger.
+func Path(aliases ...string) string {
+	return "/" + strings.Join(aliases, ",") + "/_search?allow_partial_search_results=false"
+}
+
+// ReadResult reads the answer to a search whose body was made by [Bodies.Body].
+func ReadResult(answer []byte) (Result, error) {
+	var found searchAnswer
+	if err := json.Unmarshal(answer, &found); err != nil {
+		return Result{}, fmt.Errorf("reading the answer: %w", err)
+	}
+	result := Result{Total: found.Hits.Total.Value, More: found.Hits.Total.Relation != "eq"}
+	for _, hit := range found.Hits.Hits {
+		h := Hit{ID: report.ID(hit.ID), Score: hit.Score, Highlights: hit.Highlight, Fields: hit.Source, clauses: hit.Clauses}
+		result.AsTyped = result.AsTyped || wellFound(h.clauses)
+		result.Hits = append(result.Hits, h)
+	}
+	if !result.AsTyped {
+		result.DidYouMean = didYouMean(found.Suggest.DidYouMean, result.Hits)
+	}
+	for field, facet := range found.Facets {
+		if result.Facets == nil {
+			result.Facets = make(map[string][]Count)
+		}
+		for _, bucket := range append(facet.Buckets, facet.Apart.Buckets...) {
+			value := strings.Trim(string(bucket.Key), `"`)
+			if field == "country" { // the index compares countries without regard to case
+				value = strings.ToUpper(value)
+			}
+			result.Facets[field] = append(result.Facets[field], Count{value, bucket.Documents})
+		}
+	}
+	return result, nil
+}
+
+type searchAnswer struct {
+	Hits struct {
+		Total struct {
+			Value    int    `json:"value"`
+			Relation string `json:"relation"`
+		} `json:"total"`
+		Hits []struct {
+			ID        string              `json:"_id"`
+			Score     float64             `json:"_score"`
+			Source    Fields              `json:"_source"`
+			Clauses   []string            `json:"matched_queries"`
+			Highlight map[string][]string `json:"highlight"`
+		} `json:"hits"`
+	} `json:"hits"`
+	Suggest struct {
+		DidYouMean []suggestion `json:"did_you_mean"`
+	} `json:"suggest"`
+	Facets map[string]struct {
+		buckets
+		Apart buckets `json:"apart"`
+	} `json:"aggregations"`
+}
+
+type buckets struct {
+	Buckets []struct {
+		Key       jsontext.Value `json:"key"` // a string or a number
+		Documents int            `json:"doc_count"`
+	} `json:"buckets"`
+}
+
+// oneOrMore is a field that is a string or an array of strings.
+type oneOrMore []string
+
+// UnmarshalJSONFrom reads either form.
+func (o *oneOrMore) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() == '[' {
+		return json.UnmarshalDecode(d, (*[]string)(o))
+	}
+	var one string
+	if err := json.UnmarshalDecode(d, &one); err != nil {
+		return err
+	}
+	*o = oneOrMore{one}
+	return nil
+}
