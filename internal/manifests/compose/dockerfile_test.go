@@ -109,7 +109,7 @@ func listensOn(t *testing.T, s types.ServiceConfig) (ports []string) {
 
 func TestTheImageSaysWhereItListens(t *testing.T) {
 	exposed := strings.Fields(dockerfile(t).final().only(t, "EXPOSE"))
-	if got := listensOn(t, project(t).Services["riskdex"]); !slices.Equal(got, exposed) || len(got) != 2 {
+	if got := listensOn(t, project(t).Services["riskdex"]); !slices.Equal(got, exposed) || len(got) != 3 {
 		t.Errorf("it listens on %v and exposes %v", got, exposed)
 	}
 }
