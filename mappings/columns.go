@@ -26,6 +26,7 @@ type column struct {
 
 	objects, lists, scalars int // how many values are one
 	pairs                   int // lists of two numbers, or three
+	shown                   int // how many values are read where they are referred to
 	cells                   []cell
 	records                 int    // in how many it is, and not empty
 	before                  int    // how many values of its record stand before it, in thousandths of all
@@ -35,11 +36,13 @@ type column struct {
 	called                  string // what a table says that its name means
 	of                      values
 
-	// What was found of it already; see inference.threatAt and sharedWords.
+	// What was found of it already; see inference.threatAt, sharedWords and usual.
 	askedThreat bool
 	threat      int
 	threatAt    *column
 	shared      map[string]bool
+	usually     map[string]int
+	most        string
 }
 
 // cell is one value of a column.
@@ -101,10 +104,21 @@ func newColumns(x *extractor, m *kindMapping, records [][]byte) *columns {
 		}
 		names = cs.top
 	}
+	cs.top.eachColumn(func(c *column) {
+		c.dropStrays()
+		c.children = slices.DeleteFunc(c.children, func(of *column) bool {
+			return of.shown > 0 && nearlyAll(of.shown, of.shown+of.objects) // the rest is what hardly anything refers to
+		})
+	})
 	cs.lookUp()
 	cs.top.eachColumn(func(c *column) {
 		if label := c.label(); label != nil {
 			cs.byLabel(c, label)
+		}
+	})
+	cs.top.eachColumn(func(c *column) {
+		if c.keyed {
+			c.dropStrays()
 		}
 	})
 	return cs
@@ -141,7 +155,11 @@ func (c *column) child(name, folded string, count *int) *column {
 func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *int) {
 	x := cs.x
 	n := &x.tree.nodes[at]
-	if cs.visits++; c == nil || depth > maxColDepth || cs.visits > maxVisits || n.shown || x.tree.empty(at) {
+	if cs.visits++; c == nil || depth > maxColDepth || cs.visits > maxVisits || x.tree.empty(at) {
+		return
+	}
+	if n.shown {
+		c.shown++
 		return
 	}
 	if n.kind == '{' && at != 0 && x.isLocalized(at) {
@@ -182,7 +200,7 @@ func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *
 		c.lists++
 		if cs.isPosition(at) {
 			c.pairs++
-			if strings.Contains(cs.numbers(at), ".") || before != nil && before.pairs == before.lists {
+			if strings.Contains(cs.numbers(at), ".") || before != nil && nearlyAll(before.pairs, before.lists) {
 				c.cells = append(c.cells, cell{cs.records - 1, inside, cs.numbers(at), false})
 				return
 			}
@@ -322,6 +340,16 @@ func (c *column) isPlain() bool {
 	return len(c.cells) <= c.records+c.records/20
 }
 
+// entry returns the elements of the innermost list that a column is in, or nil.
+func (c *column) entry() *column {
+	for ; c != nil && c.name != "*"; c = c.parent {
+		if c.keyed {
+			return nil
+		}
+	}
+	return c
+}
+
 // translations returns the columns beside one that seem to be the same in other languages: those of an object
 // that has nothing but texts, as {"e": …, "j": …} has.
 func (c *column) translations() (all []*column) {
@@ -382,7 +410,7 @@ func (c *column) label() *column {
 	var best *column
 	fewest := 0
 	for _, of := range list.children {
-		if of.scalars != len(of.cells) || len(of.children) > 0 || 10*len(of.cells) < 9*list.objects || len(list.children) < 2 {
+		if !nearlyAll(len(of.cells), max(of.scalars, list.objects)) || len(of.children) > 0 || len(list.children) < 2 {
 			continue
 		}
 		type once struct {
@@ -402,6 +430,11 @@ func (c *column) label() *column {
 				here[at] = true
 			}
 		}
+		for label, n := range seen {
+			if isStray(n, len(of.cells)) {
+				delete(seen, label)
+			}
+		}
 		// each label is in a fifth of the lists, on average
 		if text && len(seen) >= 2 && len(seen) <= most && 5*len(of.cells) >= len(seen)*c.lists && (best == nil || again < fewest) {
 			best, fewest = of, again // it tells the entries of a list apart
@@ -413,9 +446,14 @@ func (c *column) label() *column {
 // byLabel adds columns for the entries of a list of labels with values.
 func (cs *columns) byLabel(c, label *column) {
 	list := c.byName["*"]
-	labels := map[int]string{}
+	labels, times := map[int]string{}, map[string]int{}
 	for _, v := range label.cells {
-		labels[v.element] = v.text
+		times[v.text]++
+	}
+	for _, v := range label.cells {
+		if !isStray(times[v.text], len(label.cells)) {
+			labels[v.element] = v.text
+		}
 	}
 	entry := func(inside int) (string, int, bool) {
 		for inside != 0 {
@@ -485,9 +523,7 @@ func (c *column) isOrdinal() bool {
 }
 
 // share returns the share of the records that have a column.
-func (cs *columns) share(c *column) float64 {
-	return float64(c.records) / float64(max(cs.records, 1))
-}
+func (cs *columns) share(c *column) float64 { return shareOf(c.records, cs.records) }
 
 // depth returns how many names lead to a column.
 func (c *column) depth() (n int) {

@@ -21,7 +21,11 @@ func (x *extractor) enrich() {
 // objects where they are referred to. What it adds is marked, and no text.
 func (t *tree) enrich() {
 	last := uint32(len(t.nodes))
-	if t.isBoxed(0) || t.nodes[0].first != none && t.isBoxed(t.nodes[0].first) {
+	boxed := t.isBoxed(0)
+	for at := t.nodes[0].first; at != none && !boxed; at = t.nodes[at].next {
+		boxed = t.isBoxed(at)
+	}
+	if boxed {
 		for at := range last {
 			if t.isBoxed(at) {
 				t.unbox(at)

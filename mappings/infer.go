@@ -247,7 +247,7 @@ func (in *inference) country() {
 				}
 			}
 		}
-		share := float64(told) / float64(c.of.n)
+		share := shareOf(told, c.of.n)
 		if share < 0.7 && !c.isPlain() { // countries among the names of other places
 			with := 0
 			for _, codes := range stated {
@@ -265,7 +265,7 @@ func (in *inference) country() {
 		named := in.has(c, "country iso")
 		f := candidate{c: c, by: share, all: in.share(c), named: named}
 		if both > 0 {
-			f.agrees, f.chance = float64(agree)/float64(both), float64(luck)/float64(5*both)
+			f.agrees, f.chance = shareOf(agree, both), float64(luck)/float64(5*both)
 		}
 		switch {
 		case both >= 5 && f.agrees-f.chance < 0.3:
@@ -497,7 +497,7 @@ func (in *inference) located() (found []located) {
 		if all == 0 || known < 1 || 4*known < all && in.records > 10 {
 			return
 		}
-		share := float64(near) / float64(known)
+		share := shareOf(near, known)
 		if share < 0.6 || in.records >= 10 && share-float64(elsewhere)/float64(known) < 0.3 {
 			return
 		}
@@ -521,6 +521,14 @@ func (in *inference) located() (found []located) {
 			judge(c, in.pointsIn(c, swapped), at)
 		}
 	}
+	for i := range found { // of a list whose entries all have one, none is that of the report
+		if c := found[i].column; c.keyed {
+			for !strings.HasPrefix(c.name, "[") {
+				c = c.parent
+			}
+			found[i].plain = found[i].plain && !slices.ContainsFunc(found, func(of located) bool { return !of.column.keyed && of.column.isIn(c.parent) })
+		}
+	}
 	return found
 }
 
@@ -533,11 +541,10 @@ func (in *inference) position(all []located) {
 		return r
 	}
 	found := slices.DeleteFunc(slices.Clone(all), func(l located) bool { return !l.plain })
-	slices.SortStableFunc(found, func(a, b located) int { return cmp.Compare(rank(b), rank(a)) })
 	if len(found) == 0 {
 		return
 	}
-	best := found[0]
+	best := found[first(found, rank)]
 	in.mapping.Fields.Location = []pattern{best.from}
 	in.note("location", best.column, "%.0f %% are where the report is", 100*best.share)
 }
@@ -548,7 +555,7 @@ func (in *inference) code() {
 		return
 	}
 	var best *column
-	most := 0.0
+	most := -asGood
 	for _, c := range in.scalars {
 		if !c.isPlain() || c.name == memberName || c.of.codes < 0.8 || in.taken[c] != "" || 10*c.of.distinct < 8*c.of.n {
 			continue
@@ -565,7 +572,7 @@ func (in *inference) code() {
 		if known >= 3 && agree < 0.3 && in.records >= 10 || known < 3 && !named {
 			continue
 		}
-		if score > most {
+		if score > most+asGood {
 			best, most = c, score
 		}
 	}
@@ -588,7 +595,7 @@ func (in *inference) agreement(c *column, agrees func(*gazetteer.City, string) b
 			}
 		}
 	}
-	return float64(n) / float64(max(1, known)), known
+	return shareOf(n, known), known
 }
 
 // isName reports whether a column has names or titles: one in each record, short and different.
@@ -678,14 +685,23 @@ func (in *inference) title() {
 		}
 		found = append(found, candidate{c, score, why})
 	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	if len(found) == 0 {
+		return
+	}
+	best := found[first(found, func(f candidate) float64 { return f.score })].c
+	slices.SortStableFunc(found, func(a, b candidate) int {
+		if (a.c == best) != (b.c == best) {
+			return map[bool]int{true: -1, false: 1}[a.c == best]
+		}
+		return cmp.Compare(b.score, a.score)
+	})
 	for i, f := range found { // the version in English of the best one is better still
 		if i > 0 && isEnglishOf(f.c, found[0].c) {
 			found = slices.Insert(slices.Delete(found, i, i+1), 0, f)
 			break
 		}
 	}
-	if len(found) == 0 || found[0].score < 0.5 {
+	if found[0].score < 0.5 {
 		return
 	}
 	var from []pattern
@@ -840,7 +856,7 @@ func (in *inference) airports() {
 	var from []source
 	best := 0.0
 	for _, c := range in.scalars {
-		if in.taken[c] != "" || c.of.length < 3 || c.of.length > 40 {
+		if in.taken[c] != "" || c.of.length > 40 {
 			continue
 		}
 		codes, agree, known, all := 0, 0, 0, 0
@@ -936,7 +952,7 @@ func (in *inference) times() {
 	}
 	pick := func(field, concepts string, less string, to *[]pattern) *column {
 		var best *column
-		most := 0.0
+		most := -asGood
 		for _, c := range dates {
 			if in.taken[c] != "" || in.isForeign(c) || len(in.dates[c].times) == 0 {
 				continue
@@ -954,7 +970,7 @@ func (in *inference) times() {
 				continue
 			}
 			score += 0.5*in.share(c) - 0.1*float64(c.of.unknown) - 0.03*float64(c.depth())
-			if score > most {
+			if score > most+asGood {
 				best, most = c, score
 			}
 		}
@@ -1219,18 +1235,18 @@ func (in *inference) level() {
 		score += 0.5*in.share(c) - 0.1*float64(c.of.unknown) - 0.03*float64(c.depth())
 		found = append(found, candidate{c, scale, score})
 	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
 	if len(found) == 0 {
 		return
 	}
-	best := found[0]
+	best := found[first(found, func(f candidate) float64 { return f.score })]
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
 	m := in.mapping
 	m.Fields.RiskLevel = []pattern{best.c.pattern()}
 	m.Fields.RiskLabel = m.Fields.RiskLevel
 	m.RiskLevels = best.scale.levels
 	in.taken[best.c] = "risk_level"
 	in.note("risk_level", best.c, "a scale: %s", best.scale)
-	for _, f := range found[1:] { // the label beside a number, or the number beside a label
+	for _, f := range found { // the label beside a number, or the number beside a label
 		if f.scale.worded && !best.scale.worded && in.follows(f.c, best.c) {
 			m.Fields.RiskLabel = []pattern{f.c.pattern()}
 			in.note("risk_label", f.c, "goes with the level")
@@ -1322,10 +1338,11 @@ func (in *inference) highestBeside(c *column) int {
 		high = max(high, n)
 	}
 	for _, of := range c.parent.children {
-		if of == c || of.of.distinct != 1 || of.of.whole < 0.99 || len(of.cells) < len(c.cells) || len(c.parent.children) > 6 && !beginAlike(of.folded, c.folded) {
+		if of == c || of.of.distinct != 1 || of.of.whole < 0.99 || !nearlyAll(len(of.cells), max(len(of.cells), len(c.cells))) || len(c.parent.children) > 6 && !beginAlike(of.folded, c.folded) {
 			continue
 		}
-		if n, err := strconv.Atoi(of.cells[0].text); err == nil && n >= high && n >= 3 && n <= 10 {
+		_, most := of.usual()
+		if n, err := strconv.Atoi(most); err == nil && n >= high && n >= 3 && n <= 10 {
 			return n
 		}
 	}
@@ -1344,7 +1361,10 @@ func beginAlike(a, b string) bool {
 // orderBeside returns the scale of labels beside which a number says the order of each, in equal steps, as
 // {"name": "Watch", "weight": 10} does, or a colour from green to red.
 func (in *inference) orderBeside(c *column) (scale levelScale, coloured, ok bool) {
-	if c.of.letters < 0.9 || c.of.distinct < 3 || c.of.distinct > 7 || strings.HasPrefix(c.cells[0].text, "#") {
+	if c.of.letters < 0.9 || c.of.distinct < 3 || c.of.distinct > 7 {
+		return levelScale{}, false, false
+	}
+	if _, most := c.usual(); strings.HasPrefix(most, "#") {
 		return levelScale{}, false, false
 	}
 	for _, of := range c.parent.children {
@@ -1359,13 +1379,11 @@ func (in *inference) orderBeside(c *column) (scale levelScale, coloured, ok bool
 			continue
 		}
 		order := map[string]int{}
-		byRecord := map[int]string{}
-		for _, v := range c.cells {
-			byRecord[v.record] = vocabulary.Fold(v.text)
-		}
-		for _, v := range of.cells {
-			if n, known := place[v.text]; known && byRecord[v.record] != "" {
-				order[byRecord[v.record]] = n
+		labels, _ := c.usual()
+		with := in.beside(c, of)
+		for label := range labels {
+			if n, known := place[with[label]]; known {
+				order[vocabulary.Fold(label)] = n
 			}
 		}
 		numbers := slices.Compact(slices.Sorted(maps.Values(order)))
@@ -1393,9 +1411,10 @@ func (in *inference) orderBeside(c *column) (scale levelScale, coloured, ok bool
 // numbersIn returns the whole numbers among the values of a column.
 func numbersIn(c *column) map[string]int {
 	all := map[string]int{}
-	for _, v := range c.cells {
-		if n, err := strconv.Atoi(v.text); err == nil {
-			all[v.text] = n
+	seen, _ := c.usual()
+	for text := range seen {
+		if n, err := strconv.Atoi(text); err == nil {
+			all[text] = n
 		}
 	}
 	return all
@@ -1406,8 +1425,9 @@ func numbersIn(c *column) map[string]int {
 func coloursOf(c *column) (place map[string]int, ok bool) {
 	const greenest = 170 // degrees of hue
 	rank := map[string]float64{}
-	for _, v := range c.cells {
-		hex, isHex := strings.CutPrefix(v.text, "#")
+	seen, _ := c.usual()
+	for text := range seen {
+		hex, isHex := strings.CutPrefix(text, "#")
 		n, err := strconv.ParseUint(hex, 16, 32)
 		if !isHex || err != nil || len(hex) != 6 {
 			return nil, false
@@ -1426,7 +1446,7 @@ func coloursOf(c *column) (place map[string]int, ok bool) {
 		if hue > greenest {
 			return nil, false
 		}
-		rank[v.text] = -hue - high/255
+		rank[text] = -hue - high/255
 	}
 	place = map[string]int{}
 	for i, colour := range slices.SortedFunc(maps.Keys(rank), func(a, b string) int { return cmp.Compare(rank[a], rank[b]) }) {
@@ -1450,26 +1470,43 @@ func (in *inference) isLabelled(c *column) bool {
 	})
 }
 
+// beside returns for each value of a column the one of another column that it mostly stands beside.
+func (in *inference) beside(a, b *column) map[string]string {
+	of := map[int]string{}
+	for _, v := range b.cells {
+		of[v.record] = v.text
+	}
+	with, times := map[string]string{}, map[[2]string]int{}
+	for _, v := range a.cells {
+		other, ok := of[v.record]
+		if !ok {
+			continue
+		}
+		times[[2]string{v.text, other}]++
+		n, most := times[[2]string{v.text, other}], times[[2]string{v.text, with[v.text]}]
+		if was, again := with[v.text]; !again || n > most || n == most && other < was {
+			with[v.text] = other
+		}
+	}
+	return with
+}
+
 // follows reports whether each value of one column stands beside one value of another.
 func (in *inference) follows(a, b *column) bool {
 	of := map[int]string{}
 	for _, v := range b.cells {
 		of[v.record] = v.text
 	}
-	with, bad, n := map[string]string{}, 0, 0
+	with, same, n := in.beside(a, b), 0, 0
 	for _, v := range a.cells {
-		other, ok := of[v.record]
-		if !ok {
-			continue
-		}
-		n++
-		if was, again := with[v.text]; again && was != other {
-			bad++
-		} else {
-			with[v.text] = other
+		if other, ok := of[v.record]; ok {
+			n++
+			if with[v.text] == other {
+				same++
+			}
 		}
 	}
-	return n > 0 && 20*bad <= n
+	return n > 0 && 20*same >= 19*n
 }
 
 // otherScale is what the values of a level mean in another kind, and where that has them.
@@ -1501,11 +1538,17 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 	for _, v := range c.cells {
 		seen[vocabulary.Fold(v.text)]++
 	}
-	for label, n := range seen { // one in a hundred may be damaged
-		if before, err := strconv.Atoi(label); err == nil && seen[strconv.Itoa(before-1)] > 0 {
-			continue // the next number
+	value := func(label string) int {
+		n, err := strconv.Atoi(label)
+		if err != nil {
+			return math.MinInt
 		}
-		if n*100 < len(c.cells) && len(seen) > 2 && !isOnScaleOf(label, seen) {
+		return n
+	}
+	ascending := slices.SortedFunc(maps.Keys(seen), func(a, b string) int { return cmp.Or(cmp.Compare(value(a), value(b)), strings.Compare(a, b)) })
+	for _, label := range ascending { // the next number may be rare
+		before := strconv.Itoa(value(label) - 1)
+		if isStray(seen[label], len(c.cells)) && len(seen) > 2 && (value(label) < 0 || seen[before] == 0) && !isOnScaleOf(label, seen) {
 			delete(seen, label)
 		}
 	}
@@ -1520,7 +1563,7 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 			return levelScale{ranks, true}, true
 		}
 	}
-	if scale, ok := in.grades(c, labels); ok {
+	if scale, ok := in.grades(c, seen); ok {
 		return scale, true
 	}
 	numbers := map[string]int{}
@@ -1581,17 +1624,19 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 
 // grades returns the scale of letters, such as A to E: A is the lowest risk, unless the ratings of threats in
 // the same records fall from it on.
-func (in *inference) grades(c *column, labels []string) (levelScale, bool) {
+func (in *inference) grades(c *column, seen map[string]int) (levelScale, bool) {
 	const last = 'g'
-	if len(labels) < 3 || c.of.named&in.bits("level rating risk score severity") == 0 && c.of.means&in.bits("level rating risk severity") == 0 {
+	if len(seen) < 3 || c.of.named&in.bits("level rating risk score severity") == 0 && c.of.means&in.bits("level rating risk severity") == 0 {
 		return levelScale{}, false
 	}
-	high := 0
-	for _, label := range labels {
-		if len(label) != 1 || label[0] < 'a' || label[0] > last {
-			return levelScale{}, false
+	high, graded := 0, 0
+	for label, n := range seen {
+		if len(label) == 1 && label[0] >= 'a' && label[0] <= last {
+			high, graded = max(high, int(label[0]-'a')), graded+n
 		}
-		high = max(high, int(label[0]-'a'))
+	}
+	if !nearlyAll(graded, len(c.cells)) {
+		return levelScale{}, false
 	}
 	scale := levelScale{levels: map[string]int{}, worded: true}
 	for _, other := range in.others {
@@ -1905,14 +1950,15 @@ func (in *inference) threatLabels() (rated []ratedColumn, lists []*column) {
 			continue
 		}
 		r := ratedColumn{At: c.pattern()}
+		entry := c.entry()
 		for _, of := range in.scalars { // its rating beside it
-			if of == c || in.taken[of] != "" || of.parent != c.parent || c.parent.name != "*" || of.of.distinct > 12 || of.of.length > 40 || of.isOrdinal() {
+			if of == c || in.taken[of] != "" || entry == nil || of.entry() != entry || of.of.distinct > 12 || of.of.length > 40 || of.isOrdinal() {
 				continue
 			}
 			if scale, ok := in.scaleOf(of, true); ok && of.of.named&in.bits("id number") == 0 {
-				level, each := patternOf(of.within(c.parent)), c.parent.pattern()
-				r.Each, r.At, r.Level, r.Levels = &each, patternOf(c.within(c.parent)), &level, scale.levels
-				lists = append(lists, c.parent.parent)
+				level, each := patternOf(of.within(entry)), entry.pattern()
+				r.Each, r.At, r.Level, r.Levels = &each, patternOf(c.within(entry)), &level, scale.levels
+				lists = append(lists, entry.parent)
 				in.note("threats", of, "rates threats: %s", scale)
 				break
 			}
@@ -1967,13 +2013,13 @@ func (in *inference) placesOf(all []located) {
 	for _, list := range slices.SortedFunc(maps.Keys(lists), byPointer) {
 		l := lists[list]
 		var best *column
-		most := 0.0
+		most := -asGood
 		for _, c := range in.scalars {
 			if !c.isIn(list) || c.of.letters < 0.9 || c.of.length > 80 || c.of.markup > 0.1 || c.keyed || strings.Contains(string(c.within(list)), "*") || in.textPoint(c) > 0.3 {
 				continue
 			}
 			own := c.of.named
-			score := float64(c.of.distinct)/float64(c.of.n) + float64(c.of.n)/float64(max(1, list.objects))
+			score := shareOf(c.of.distinct, c.of.n) + shareOf(c.of.n, list.objects)
 			if own&in.bits("name title label") != 0 {
 				score++
 			}
@@ -1987,7 +2033,7 @@ func (in *inference) placesOf(all []located) {
 				}
 			}
 			score += 0.3*float64(spaced)/float64(c.of.n) - 0.1*float64(c.of.unknown)
-			if score > most {
+			if score > most+asGood {
 				best, most = c, score
 			}
 		}
@@ -2051,7 +2097,7 @@ func (in *inference) placesOf(all []located) {
 
 func (in *inference) summary() {
 	var best *column
-	most := 0.0
+	most := -asGood
 	for _, c := range in.scalars {
 		if in.taken[c] != "" || !c.isPlain() || c.of.length < 40 || c.of.spaced < 0.9 || in.share(c) < 0.5 || in.isForeign(c) {
 			continue
@@ -2060,7 +2106,7 @@ func (in *inference) summary() {
 			continue
 		}
 		score := 1 + in.share(c) - 0.1*float64(c.of.unknown) - 0.05*float64(c.depth())
-		if score > most {
+		if score > most+asGood {
 			best, most = c, score
 		}
 	}

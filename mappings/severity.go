@@ -32,10 +32,10 @@ significant/significatif/significative/significativo/signifikant/merkittävä/zn
 substantial/substantiel/substancial/sustancial/sostanziale/wesentlich/substantieel/vesentlig/väsentlig/существенный/相当
 moderate to high/medium to high/modéré à élevé/mittel bis hoch/中高
 serious/grave/grav/ernst/ernsthaft/sérieux/sérieuse/serio/allvarlig/allvarligt/alvorlig/alvorligt/vakava/poważny/ciddi/серьезный/خطير/严重/深刻/重大/심각
-high/élevé/élevée/haut/haute/alto/alta/hoch/hohe/hohes/hoher/groß/elevato/elevata/hoog/hoge/høy/høyt/høye/høj/højt/høje/hög/högt/höga/stor/korkea/suuri/wysoki/yüksek/высокий/مرتفع/مرتفعة/عال/عالي/عالية/高/高い/高度/높음
+high/élevé/élevée/haut/haute/fort/forte/alto/alta/hoch/hohe/hohes/hoher/groß/elevato/elevata/hoog/hoge/høy/høyt/høye/høj/højt/høje/hög/högt/höga/stor/korkea/suuri/wysoki/yüksek/высокий/مرتفع/مرتفعة/عال/عالي/عالية/高/高い/高度/높음
 major/majeur/majeure/maggiore/mayor/stark/большой/大
 severe/severo/severa/schwer/gravissimo/şiddetli/тяжелый/شديد/격심
-very high/très élevé/très élevée/muy alto/muy alta/muy elevado/sehr hoch/sehr hohe/sehr hohes/molto alto/molto alta/molto elevato/muito alto/muito alta/muito elevado/zeer hoog/zeer hoge/svært høy/svært høyt/veldig høy/veldig høyt/meget høj/meget højt/meget høy/mycket hög/mycket högt/mycket stor/erittäin korkea/hyvin korkea/erittäin suuri/bardzo wysoki/bardzo wysoka/bardzo wysokie/çok yüksek/очень высокий/очень высокая/очень высокое/مرتفع جدا/مرتفع للغاية/非常高/很高/極めて高い/非常に高い/とても高い/매우 높음
+very high/très élevé/très élevée/très fort/très forte/muy alto/muy alta/muy elevado/sehr hoch/sehr hohe/sehr hohes/molto alto/molto alta/molto elevato/muito alto/muito alta/muito elevado/zeer hoog/zeer hoge/svært høy/svært høyt/veldig høy/veldig høyt/meget høj/meget højt/meget høy/mycket hög/mycket högt/mycket stor/erittäin korkea/hyvin korkea/erittäin suuri/bardzo wysoki/bardzo wysoka/bardzo wysokie/çok yüksek/очень высокий/очень высокая/очень высокое/مرتفع جدا/مرتفع للغاية/非常高/很高/極めて高い/非常に高い/とても高い/매우 높음
 critical/critique/crítico/crítica/kritisch/kritisk/kritiskt/kriittinen/krytyczny/kritik/критический/حرج/حرجة/危急/危機的/위급
 extreme/extremo/extrema/extrem/extremt/estremo/estrema/extreem/ekstrem/ekstremt/äärimmäinen/ekstremalny/aşırı/экстремальный/крайний/крайне высокий/متطرف/بالغ/极高/极端/극심
 

@@ -98,13 +98,13 @@ func newTable(at, key *column) *table {
 	return t
 }
 
-// isUnique reports whether no record has an id in a list twice.
+// isUnique reports whether hardly any record has an id in a list twice.
 func (t *table) isUnique() bool {
-	return len(t.keyOf) == len(t.at.byName["*"].byName["id"].cells)
+	return nearlyAll(len(t.keyOf), len(t.at.byName["*"].byName["id"].cells))
 }
 
-// has returns the share of a column's values that are keys of the table, in the record if its keys are data.
-func (t *table) has(c *column) float64 {
+// has returns how many of a column's values are keys of the table, in the record if its keys are data.
+func (t *table) has(c *column) int {
 	n := 0
 	for _, v := range c.cells {
 		k := foldedKey(v.text)
@@ -114,11 +114,11 @@ func (t *table) has(c *column) float64 {
 			n++
 		}
 	}
-	return float64(n) / float64(max(1, len(c.cells)))
+	return n
 }
 
 // lookUp adds columns for what the values of others mean, by tables. A table is for the columns of its name,
-// or else for those all of whose values it has.
+// or else for those nearly all of whose values it has.
 func (cs *columns) lookUp() {
 	tables := cs.tables()
 	if len(tables) == 0 {
@@ -141,7 +141,7 @@ func (cs *columns) lookUp() {
 	of, taken := map[*column]*table{}, map[*table]bool{}
 	for _, c := range values {
 		for _, t := range tables {
-			if called(c) == t.at.folded && t.has(c) >= 0.9 {
+			if called(c) == t.at.folded && 10*t.has(c) >= 9*len(c.cells) {
 				of[c], taken[t] = t, true
 				break
 			}
@@ -153,7 +153,7 @@ func (cs *columns) lookUp() {
 		}
 		var best *column // that has most of its keys, and nothing else
 		for _, c := range values {
-			if of[c] != nil || cs.look(c).distinct < 2 || c.of.length > 60 || t.has(c) < 0.98 || 3*c.of.distinct < len(t.keys) {
+			if of[c] != nil || cs.look(c).distinct < 2 || c.of.length > 60 || !nearlyAll(t.has(c), len(c.cells)) || 3*c.of.distinct < len(t.keys) {
 				continue
 			}
 			if best == nil || c.of.distinct > best.of.distinct {

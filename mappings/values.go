@@ -38,12 +38,10 @@ func (cs *columns) look(c *column) *values {
 	if v.n > 0 || len(c.cells) == 0 {
 		return v
 	}
-	seen := map[string]bool{}
 	v.n = len(c.cells)
 	var length, letters, spaced, markup, prose, numbers, whole, degrees, codes int // counts, since sums of shares depend on their order
 	for _, of := range c.cells {
 		s := of.text
-		seen[s] = true
 		size := utf8.RuneCountInString(s)
 		length += size
 		if strings.ContainsFunc(s, unicode.IsLetter) {
@@ -74,6 +72,7 @@ func (cs *columns) look(c *column) *values {
 	share := func(n int) float64 { return float64(n) / float64(v.n) }
 	v.length, v.letters, v.spaced, v.markup, v.prose = share(length), share(letters), share(spaced), share(markup), share(prose)
 	v.numbers, v.whole, v.degrees, v.codes = share(numbers), share(whole), share(degrees), share(codes)
+	seen, _ := c.usual()
 	v.distinct = len(seen)
 	v.named, v.unknown = cs.nameOf(c)
 	v.means = v.named
@@ -103,8 +102,9 @@ func (c *column) isWrapped() bool {
 
 // varies reports whether a column, or one within it, has different values.
 func (c *column) varies() bool {
-	for i := range c.cells {
-		if c.cells[i].text != c.cells[0].text {
+	if len(c.cells) > 0 {
+		seen, most := c.usual()
+		if !nearlyAll(seen[most], len(c.cells)) {
 			return true
 		}
 	}
