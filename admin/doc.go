@@ -15,7 +15,7 @@
 //	reading.go         how records of a kind are read
 //	delivery.go        what became of a delivery
 //	status.go          the status: gather.go collects it, trouble.go judges it, history.go and
-//	                   deliveries.go remember the past
+//	                   deliveries.go remember the past, arrivals.go the last delivery of each kind
 //	page.go            the same for a browser: forms.go has its buttons, searchpage.go its
 //	                   search (index.go has what it needs), sparkline.go the line of an hour,
 //	                   runbook.go the runbook, page/ the HTML

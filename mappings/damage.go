@@ -1,6 +1,8 @@
 package mappings
 
 import (
+	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -57,7 +59,6 @@ const (
 	ofNumber
 	ofDigits // and signs, such as dates and times
 	ofSigns
-	forms
 )
 
 func (v cell) form() form {
@@ -82,27 +83,19 @@ func (v cell) form() form {
 
 // dropStrays takes values out of a column whose form hardly any other value of it has.
 func (c *column) dropStrays() {
-	var n [forms]int
+	n := map[form]int{}
 	for _, v := range c.cells {
 		n[v.form()]++
 	}
-	left := few(len(c.cells))
-	var stray [forms]bool
-	found := false
-	for range n { // the rarest first
-		rarest := forms
-		for f := range forms {
-			if n[f] > 0 && !stray[f] && (rarest == forms || n[f] < n[rarest]) {
-				rarest = f
-			}
-		}
-		if rarest == forms || n[rarest] > left {
+	stray, left := map[form]bool{}, few(len(c.cells))
+	for _, f := range slices.SortedFunc(maps.Keys(n), func(a, b form) int { return cmp.Or(n[a]-n[b], int(a-b)) }) { // the rarest first
+		if n[f] > left {
 			break
 		}
-		left -= n[rarest]
-		stray[rarest], found = true, true
+		left -= n[f]
+		stray[f] = true
 	}
-	if !found {
+	if len(stray) == 0 {
 		return
 	}
 	var kept []cell

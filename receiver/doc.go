@@ -34,7 +34,7 @@
 //	precondition.go           If-Match and the like
 //	health.go                 what balancers ask
 //	gone.go                   has the sender hung up?
-//	notdurable.go, rate.go    why a delivery is not durable; deliveries per second
+//	notdurable.go             why a delivery is not durable
 //	answered.go, metrics.go, trace.go, loglimiter.go   what is told of a request
 //
 // redeliver.go passes refused deliveries, or bodies that an operator has edited, through
