@@ -52,43 +52,48 @@ func (o opener) eachByContent(body []byte, yield func(record) bool) bool {
 // may have more of them. What other objects refer to is no list of records.
 func (o opener) byContent(top []jsonscan.Member) (found listAt, ok bool) {
 	var all []listAt
-	o.listsIn(top, nil, maxEnvelopes, &all)
-	places := make([]bool, len(all))
-	for i, l := range all {
-		places[i] = o.namesPlaces(l.list, fewRecords)
-	}
-	if !slices.Contains(places, true) {
+	if o.listsIn(top, nil, maxEnvelopes, &all); len(all) == maxLists {
 		return listAt{}, false
 	}
-	for i, l := range all {
-		about, referred := places[i], false
-		for j, other := range all {
-			if i != j {
-				referred = referred || o.refersTo(other, l)
-				about = about || places[j] && o.refersTo(l, other)
-			}
+	var candidates []listAt
+	note := func(l listAt) {
+		isKnown := slices.ContainsFunc(candidates, func(of listAt) bool { return of.is(l) })
+		if n := countObjects(l.list); !isKnown && n >= fewRecords && (n >= manyRecords || isRich(l.list)) {
+			candidates = append(candidates, l)
 		}
-		if n := countObjects(l.list); !about || referred || n < fewRecords || n < manyRecords && !isRich(l.list) {
+	}
+	for _, l := range all {
+		if !o.namesPlaces(l.list, fewRecords) {
 			continue
 		}
-		if ok {
-			return listAt{}, false
+		referred := false
+		for _, other := range all {
+			if !other.is(l) && o.refersTo(other, l) {
+				referred = true
+				note(other)
+			}
 		}
-		found, ok = l, true
+		if !referred {
+			note(l)
+		}
 	}
-	if !ok || o.hasID(record{members: top}) && o.saysAnything(found.in) {
+	if len(candidates) != 1 {
+		return listAt{}, false
+	}
+	found = candidates[0]
+	if o.hasID(record{members: top}) && o.saysAnything(found.in) {
 		return listAt{}, false
 	}
 	for _, l := range all {
-		if &l.list[0] == &found.list[0] || o.refersTo(found, l) {
-			continue
-		}
-		if others, none := o.hasOtherIDs(found.list, l.list); !others && !none || o.isLike(found.list, l.list) {
+		others, none := o.hasOtherIDs(found.list, l.list)
+		if !l.is(found) && (!others && !none || o.isLike(found.list, l.list)) && !o.refersTo(found, l) {
 			return listAt{}, false
 		}
 	}
 	return found, true
 }
+
+func (l listAt) is(other listAt) bool { return &l.list[0] == &other.list[0] }
 
 // refersTo reports whether the objects of a list refer to those of another one.
 func (o opener) refersTo(l, other listAt) bool {
@@ -122,9 +127,12 @@ func (o opener) around(l listAt) (kept *around) {
 	return kept
 }
 
-// listsIn appends the lists in an object, at any depth but within lists.
+// listsIn appends the lists in an object, at any depth but within lists, up to maxLists.
 func (o opener) listsIn(object []jsonscan.Member, outer *level, depth int, all *[]listAt) {
 	for i, m := range object {
+		if len(*all) == maxLists {
+			return
+		}
 		in := &level{object, i, outer}
 		switch jsonscan.FirstByte(m.Value) {
 		case '[':
@@ -154,6 +162,7 @@ func (o opener) saysAnything(in *level) bool {
 }
 
 const (
+	maxLists     = 50  // of one payload
 	fewRecords   = 3   // that are told from parts of one if they are rich
 	placesLooked = 100 // elements of a list in which names of countries are looked for
 	placeName    = 60  // bytes of the longest name that is one

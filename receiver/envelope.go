@@ -229,8 +229,11 @@ func (o opener) find(object []jsonscan.Member, depth int, listed bool) envelope 
 			inside = append(inside, m)
 		}
 	}
-	if len(inside) == 0 {
+	switch {
+	case len(inside) == 0:
 		return o.openEmpty(object)
+	case len(inside) > maxLists: // each would have to be compared with all others
+		return envelope{inner: inside[0].Value, name: inside[0].Name, beside: inside[1].Name}
 	}
 	// Of several, the records are those that refer to the objects of all others.
 	slices.SortStableFunc(inside, func(a, b jsonscan.Member) int {

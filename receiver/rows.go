@@ -15,7 +15,9 @@ const fewestCells = 3
 // names are in the one other list that has as many of them, or in the first row; nil if it is none.
 func tableIn(body []byte) []byte {
 	var lists [][]byte
-	listsWithin(body, maxEnvelopes, &lists)
+	if listsWithin(body, maxEnvelopes, &lists); len(lists) == maxLists {
+		return nil
+	}
 	for _, rows := range lists {
 		width := rowWidth(rows)
 		if width == 0 {
@@ -77,11 +79,11 @@ func objectsOf(rows []byte, names []string, skip int) []byte {
 	return append(out, ']')
 }
 
-// listsWithin appends the lists in a value, at any depth but within lists.
+// listsWithin appends the lists in a value, at any depth but within lists, up to maxLists.
 func listsWithin(raw []byte, depth int, lists *[][]byte) {
 	switch jsonscan.FirstByte(raw) {
 	case '[':
-		if !jsonscan.IsEmptyArray(raw) {
+		if !jsonscan.IsEmptyArray(raw) && len(*lists) < maxLists {
 			*lists = append(*lists, raw)
 		}
 	case '{':

@@ -1,6 +1,7 @@
 package receiver
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -13,6 +14,13 @@ func TestWorkIsBounded(t *testing.T) {
 		"by key, deep": func(n int) string { return strings.Repeat(`{"cities":{"a1":`, n) + `{"t":1}` + strings.Repeat(`}}`, n) },
 		"by key, beside": func(n int) string {
 			return strings.Repeat(`{"a1":{"s":1},"a2":`, n) + `{"t":1}` + strings.Repeat(`}`, n)
+		},
+		"many lists": func(n int) string {
+			var all []string
+			for i := range n {
+				all = append(all, fmt.Sprintf(`"k%d":[{"a":"FR","b":%d},{"a":"GB"},{"a":"PE"}]`, i, i))
+			}
+			return "{" + strings.Join(all, ",") + "}"
 		},
 		"lists of a list": func(n int) string { return strings.Repeat(`[`, n) + `{"t":1}` + strings.Repeat(`]`, n) },
 		"envelopes": func(n int) string {
