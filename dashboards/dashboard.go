@@ -12,7 +12,7 @@ const UID = "riskdex"
 // people have saved, so they never change and are never reused.
 func rows() []row {
 	return []row{
-		overview(), freshness(), intake(), settling(), rebuilding(), journalRow(), bulks(), process(),
+		overview(), freshness(), intake(), settling(), rebuilding(), journalRow(), bulks(), searches(), process(),
 	}
 }
 
