@@ -13,7 +13,8 @@ import (
 // listAt is a list of objects somewhere in a payload.
 type listAt struct {
 	list []byte
-	made bool // of an object
+	made bool // of an object, or of those of one kind in a list
+	kind bool // its objects say that they are of another kind than those beside them
 	in   *level
 }
 
@@ -77,6 +78,9 @@ func (o opener) byContent(top []jsonscan.Member) (found listAt, ok bool) {
 			note(l)
 		}
 	}
+	candidates = slices.DeleteFunc(slices.Clone(candidates), func(l listAt) bool {
+		return slices.ContainsFunc(candidates, func(other listAt) bool { return !other.is(l) && o.refersTo(other, l) })
+	})
 	if len(candidates) != 1 {
 		return listAt{}, false
 	}
@@ -86,7 +90,7 @@ func (o opener) byContent(top []jsonscan.Member) (found listAt, ok bool) {
 	}
 	for _, l := range all {
 		others, none := o.hasOtherIDs(found.list, l.list)
-		if !l.is(found) && (!others && !none || o.isLike(found.list, l.list)) && !o.refersTo(found, l) {
+		if !l.is(found) && !(l.kind && found.kind) && (!others && !none || o.isLike(found.list, l.list)) && !o.refersTo(found, l) {
 			return listAt{}, false
 		}
 	}
@@ -136,17 +140,65 @@ func (o opener) listsIn(object []jsonscan.Member, outer *level, depth int, all *
 		in := &level{object, i, outer}
 		switch jsonscan.FirstByte(m.Value) {
 		case '[':
-			if !jsonscan.IsEmptyArray(m.Value) {
-				*all = append(*all, listAt{m.Value, false, in})
+			if groups := o.byType(m); groups != nil {
+				beside := slices.Concat(groups, in.beside())
+				for i, of := range groups {
+					*all = append(*all, listAt{of.Value, true, true, &level{beside, i, outer}})
+				}
+			} else if !jsonscan.IsEmptyArray(m.Value) {
+				*all = append(*all, listAt{m.Value, false, false, in})
 			}
 		case '{':
 			if list := o.listOf(m.Name, m.Value); list != nil {
-				*all = append(*all, listAt{list, true, in})
+				*all = append(*all, listAt{list, true, false, in})
 			} else if depth > 1 {
 				o.listsIn(jsonscan.Members(m.Value), in, depth-1, all)
 			}
 		}
 	}
+}
+
+// byType returns the objects of a list by what they say that they are, if they are of several kinds, which
+// have different members, as in a graph; else nil.
+func (o opener) byType(list jsonscan.Member) (groups []jsonscan.Member) {
+	var names []string
+	by := map[string][]byte{}
+	for element := range jsonscan.Elements(list.Value) {
+		name := ""
+		for _, m := range jsonscan.Members(element) {
+			if n := o.words.vocabulary.Read(m.Name); !n.Unknown && n.Concepts&^o.words.event == 0 && n.Concepts != 0 {
+				name = strings.Trim(string(m.Value), `["] `)
+				break
+			}
+		}
+		if name == "" || by[name] == nil && len(names) == maxTypes {
+			return nil
+		}
+		if by[name] == nil {
+			names = append(names, name)
+			by[name] = []byte{'['}
+		} else {
+			by[name] = append(by[name], ',')
+		}
+		by[name] = append(by[name], element...)
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	heaviest := 0
+	for i, name := range names {
+		groups = append(groups, jsonscan.Member{Name: name, Value: append(by[name], ']')})
+		if len(by[name]) > len(groups[heaviest].Value) {
+			heaviest = i
+		}
+	}
+	first := func(i int) []jsonscan.Member { return jsonscan.Members(jsonscan.Element(groups[i].Value, 0)) }
+	for i := range groups {
+		if i != heaviest && isAlike(first(heaviest), first(i)) {
+			return nil // records of several types
+		}
+	}
+	return groups
 }
 
 // saysAnything reports whether anything beside a list, or beside what it is in, is more than what a message
@@ -163,6 +215,7 @@ func (o opener) saysAnything(in *level) bool {
 
 const (
 	maxLists     = 50  // of one payload
+	maxTypes     = 10  // of the objects of one list
 	fewRecords   = 3   // that are told from parts of one if they are rich
 	placesLooked = 100 // elements of a list in which names of countries are looked for
 	placeName    = 60  // bytes of the longest name that is one

@@ -88,7 +88,8 @@ func (s *splitter) list(body []byte) iter.Seq[record] {
 	}
 }
 
-// isClosed reports whether a payload is no list, and no envelope that the names in it tell how to open.
+// isClosed reports whether a payload is no list of one kind of record, and no envelope of one that the names in
+// it tell how to open.
 func (o opener) isClosed(r record) bool {
 	if r.members == nil {
 		return jsonscan.FirstByte(jsonscan.Element(r.raw, 0)) == '['
@@ -97,7 +98,7 @@ func (o opener) isClosed(r record) bool {
 		return false
 	}
 	e := o.open(r.members, maxEnvelopes, false)
-	return o.hasID(r) || e.inner == nil || e.beside != ""
+	return o.hasID(r) || e.inner == nil || e.beside != "" || o.byType(jsonscan.Member{Value: e.inner}) != nil
 }
 
 // one returns the record in the payload of a PUT. If there are several records inside, the whole
