@@ -22,12 +22,13 @@ type given struct {
 			Given []report.Carried `json:"given"`
 		} `json:"source"`
 	} `json:"_source"`
+	Sort []report.Version `json:"sort"` // what the version in the document is, of a document found in its order
 }
 
 // stamp reports whether riskdex gave a document its version: it is in the document as well. What
 // somebody else has written has another one there, or none.
 func (g given) stamp(kind report.Kind) (s report.Stamp, is bool) {
-	return report.Stamp{Key: report.Key{Kind: kind, ID: g.ID}, Version: g.Version}, g.Version > 0 && g.Version == g.Source.Version
+	return report.Stamp{Key: report.Key{Kind: kind, ID: g.ID}, Version: g.Version}, g.Version > 0 && (g.Version == g.Source.Version || len(g.Sort) > 0 && g.Version == g.Sort[0])
 }
 
 // GivenOf returns the versions of those documents of an index that riskdex gave their version.
@@ -56,14 +57,14 @@ func (c *Client) GivenOf(ctx context.Context, kind report.Kind, index string, id
 // NewestGiven returns the highest versions in an index that riskdex gave a document, up to limit,
 // and what the probe carries.
 func (c *Client) NewestGiven(ctx context.Context, kind report.Kind, index string, limit int) ([]report.Stamp, error) {
-	source := "version"
+	source := "false" // reading it for each document is what could be expensive
 	if kind == report.Probe {
-		source = "*"
+		source = "true"
 	}
 	partial := false
 	answer, err := c.Ask(ctx, esapi.SearchRequest{
 		Index: []string{index}, AllowPartialSearchResults: &partial,
-		Body: strings.NewReader(fmt.Sprintf(`{"size":%d,"version":true,"_source":[%q],"track_total_hits":false,
+		Body: strings.NewReader(fmt.Sprintf(`{"size":%d,"version":true,"_source":%s,"track_total_hits":false,
 			"sort":[{"version":{"order":"desc","unmapped_type":"long","missing":"_last"}}]}`, limit, source)),
 	}, Searched)
 	if err != nil {

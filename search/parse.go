@@ -6,9 +6,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"riskdex/report"
 )
+
+// maxWords, in characters, is longer than what people type.
+const maxWords = 500
 
 // defaultWithin is how far from a point reports are, in kilometres, where nobody says.
 const defaultWithin = 50
@@ -62,6 +66,9 @@ func Parse(values url.Values) (q Query, err error) {
 		switch name {
 		case "q":
 			q.Words = value
+			if n := utf8.RuneCountInString(value); n > maxWords {
+				err = mistake("q has %d characters, and may have %d", n, maxWords)
+			}
 		case "risk_at_least":
 			q.RiskLevel, err = number(name, value)
 		case "from":
