@@ -1,6 +1,7 @@
 package receiver
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -100,7 +101,7 @@ func (o opener) isAside(m jsonscan.Member, many bool, depth int) bool {
 	switch {
 	case c == '{' || c == '[':
 		if o.words.isMeta(m.Name, c) {
-			return !o.isMore(m)
+			return !o.isMore(m) && !o.isTimed(m)
 		}
 		return c == '{' && depth > 0 && !(o.put && n.Within) && o.firstWithin(jsonscan.Members(m.Value), many, depth-1) == ""
 	case c != '"': // beside many records, an unknown number counts them or their pages
@@ -132,16 +133,13 @@ func isMeta(name string) bool {
 
 // moreBeside returns the name of what stands beside a list of records and could be more of
 // them, or of their ids; empty if nothing does.
-func (o opener) moreBeside(records []byte, object []jsonscan.Member) string {
+func (o opener) moreBeside(object []jsonscan.Member) string {
 	geoJSON := isGeoJSONList(object)
 	for _, m := range object {
 		c := jsonscan.FirstByte(m.Value)
 		switch {
 		case c != '{' && c != '[', isMeta(m.Name), isNothing(m.Value):
-		case o.isMore(m):
-			if others, _ := o.hasOtherIDs(records, m.Value); others {
-				continue
-			}
+		case o.isMore(m), o.isTimed(m):
 			return m.Name
 		case o.words.isMeta(m.Name, c), geoJSON:
 		case c == '[', o.holdsList(m.Value):
@@ -153,58 +151,33 @@ func (o opener) moreBeside(records []byte, object []jsonscan.Member) string {
 	return ""
 }
 
-// hasOtherIDs reports whether what is in a list has ids, or is one, but none that could be one of a record: of
-// another length, or words where those of records are numbers. none reports that it has no ids.
-func (o opener) hasOtherIDs(records, list []byte) (others, none bool) {
-	const fewest = 3 // records that tell what their ids look like
-	type form struct {
-		length  int
-		numbers bool
-	}
-	formsIn := func(list []byte) (forms map[form]bool, n int) {
-		forms = map[form]bool{}
-		for element := range jsonscan.Elements(list) {
-			id, isScalar := scalarText(element)
-			if !isScalar {
-				id = o.firstID(recordOf(element))
-			}
-			if id != "" {
-				forms[form{len(id) / 4, strings.Trim(id, "0123456789") == ""}] = true
-			}
-			if n++; n == maxNamesRead {
-				break
-			}
-		}
-		return forms, n
-	}
-	ours, n := formsIn(records)
-	theirs, m := formsIn(list)
-	for of := range theirs {
-		if ours[of] {
-			return false, false
-		}
-	}
-	return n >= fewest && m < maxNamesRead && len(ours)*len(theirs) > 0, len(theirs) == 0
-}
-
-// firstID returns the first id that an object states; empty if there is none.
-func (o opener) firstID(r record) string {
-	if id, at := o.statedID(r.members); at != "" {
-		return id
-	}
-	for _, l := range o.words.likely(r) {
-		if l.sure {
-			return l.text
-		}
-	}
-	return ""
+// isTimed reports whether a member is a list of objects to which something was done: updated ones.
+func (o opener) isTimed(m jsonscan.Member) bool {
+	return jsonscan.FirstByte(m.Value) == '[' && o.words.isOfTime(m.Name) && holdsObjects(m.Value)
 }
 
 // isLegend reports whether a list beside many records explains what is in them: its objects are few, have
-// little, and are unlike records.
+// little, are unlike records, and half of them or more have a value that records have, too.
 func (o opener) isLegend(records []byte, m jsonscan.Member) bool {
-	return jsonscan.FirstByte(m.Value) == '[' && len(m.Value) <= maxTable && !isRich(m.Value) &&
-		!o.isLike(records, m.Value) && !o.isMore(m) && !o.words.meansRecords(m.Name) && !o.words.isOfTime(m.Name)
+	if jsonscan.FirstByte(m.Value) != '[' || !holdsObjects(m.Value) || len(m.Value) > maxTable || isRich(m.Value) ||
+		o.isLike(records, m.Value) || o.isMore(m) || o.words.meansRecords(m.Name) || o.isTimed(m) {
+		return false
+	}
+	all, explaining := 0, 0
+	for element := range jsonscan.Elements(m.Value) {
+		members := jsonscan.Members(element)
+		if slices.ContainsFunc(members, func(in jsonscan.Member) bool { return len(in.Value) > maxAside }) {
+			return false
+		}
+		all++
+		if slices.ContainsFunc(members, func(in jsonscan.Member) bool {
+			_, ok := scalarText(in.Value)
+			return ok && bytes.Contains(records, in.Value)
+		}) {
+			explaining++
+		}
+	}
+	return 2*explaining >= all
 }
 
 // isReport reports whether what is beside a list makes its object a report with parts, and no list

@@ -14,7 +14,6 @@ import (
 type listAt struct {
 	list []byte
 	made bool // of an object, or of those of one kind in a list
-	kind bool // its objects say that they are of another kind than those beside them
 	in   *level
 }
 
@@ -31,7 +30,7 @@ func (l *level) beside() []jsonscan.Member { return slices.Concat(l.object[:l.at
 // eachByContent calls yield with the records of a payload that what is in it tells, and reports whether it
 // tells them.
 func (o opener) eachByContent(body []byte, yield func(record) bool) bool {
-	if list := tableIn(body); list != nil && o.namesPlaces(list, 2) {
+	if list, beside := tableIn(body); list != nil && o.namesPlaces(list, 2) && !o.says(list, beside) {
 		o.unwrapList(list, nil, yield)
 		return true
 	}
@@ -48,9 +47,8 @@ func (o opener) eachByContent(body []byte, yield func(record) bool) bool {
 }
 
 // byContent finds the one list in a payload whose objects are about places: most of them name a country in
-// the same column, or refer to objects that do, and not all the same one. Parts of a report do not, so
-// whatever stands beside such a list, and whatever it is called, the list has the records; unless another one
-// may have more of them. What other objects refer to is no list of records.
+// the same column, or refer to objects that do, and not all the same one. Whatever such a list is called, it
+// has the records, if nothing is lost of what stands beside it. What other objects refer to is no list of records.
 func (o opener) byContent(top []jsonscan.Member) (found listAt, ok bool) {
 	var all []listAt
 	if o.listsIn(top, nil, maxEnvelopes, &all); len(all) == maxLists {
@@ -84,15 +82,8 @@ func (o opener) byContent(top []jsonscan.Member) (found listAt, ok bool) {
 	if len(candidates) != 1 {
 		return listAt{}, false
 	}
-	found = candidates[0]
-	if o.hasID(record{members: top}) && o.saysAnything(found.in) {
+	if found = candidates[0]; o.losesAnything(found) {
 		return listAt{}, false
-	}
-	for _, l := range all {
-		others, none := o.hasOtherIDs(found.list, l.list)
-		if !l.is(found) && !(l.kind && found.kind) && (!others && !none || o.isLike(found.list, l.list)) && !o.refersTo(found, l) {
-			return listAt{}, false
-		}
 	}
 	return found, true
 }
@@ -143,14 +134,14 @@ func (o opener) listsIn(object []jsonscan.Member, outer *level, depth int, all *
 			if groups := o.byType(m); groups != nil {
 				beside := slices.Concat(groups, in.beside())
 				for i, of := range groups {
-					*all = append(*all, listAt{of.Value, true, true, &level{beside, i, outer}})
+					*all = append(*all, listAt{of.Value, true, &level{beside, i, outer}})
 				}
 			} else if !jsonscan.IsEmptyArray(m.Value) {
-				*all = append(*all, listAt{m.Value, false, false, in})
+				*all = append(*all, listAt{m.Value, false, in})
 			}
 		case '{':
 			if list := o.listOf(m.Name, m.Value); list != nil {
-				*all = append(*all, listAt{list, true, false, in})
+				*all = append(*all, listAt{list, true, in})
 			} else if depth > 1 {
 				o.listsIn(jsonscan.Members(m.Value), in, depth-1, all)
 			}
@@ -201,16 +192,32 @@ func (o opener) byType(list jsonscan.Member) (groups []jsonscan.Member) {
 	return groups
 }
 
-// saysAnything reports whether anything beside a list, or beside what it is in, is more than what a message
-// says of itself.
-func (o opener) saysAnything(in *level) bool {
-	for ; in != nil; in = in.outer {
-		beside := without(in.beside(), func(m jsonscan.Member) bool { return o.hasID(record{members: []jsonscan.Member{m}}) })
-		if o.firstBeside(beside, true) != "" {
+// losesAnything reports whether anything beside a list of records, or beside what it is in, would be lost with
+// what it is in: it is more than what a message says of itself, explains no values, and is not kept with the
+// records that refer to it.
+func (o opener) losesAnything(l listAt) bool {
+	kept := o.around(l)
+	for in := l.in; in != nil; in = in.outer {
+		beside := without(in.beside(), func(m jsonscan.Member) bool {
+			isKept := false
+			for a := kept; a != nil; a = a.outer {
+				isKept = isKept || a.name == in.object[in.at].Name && a.keeps(m.Name)
+			}
+			return isKept || o.hasID(record{members: []jsonscan.Member{m}})
+		})
+		if o.says(l.list, beside) {
 			return true
 		}
 	}
 	return false
+}
+
+// says reports whether members beside a list of records say more than a message says of itself, and explain
+// no values.
+func (o opener) says(list []byte, beside []jsonscan.Member) bool {
+	beside = without(beside, func(m jsonscan.Member) bool { return o.isLegend(list, m) })
+	isList := func(m jsonscan.Member) bool { return jsonscan.FirstByte(m.Value) == '[' && holdsObjects(m.Value) }
+	return slices.ContainsFunc(beside, isList) || o.firstBeside(beside, true) != "" || o.moreBeside(beside) != "" || o.statesLikely(beside)
 }
 
 const (

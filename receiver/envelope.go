@@ -338,7 +338,7 @@ func (o opener) openAt(object []jsonscan.Member, m jsonscan.Member, depth int) e
 	beside = without(beside, func(other jsonscan.Member) bool { return e.around.keeps(other.Name) })
 	switch {
 	case features, list && o.words.isOfKind(m.Name) && means && !o.put:
-		e.beside = o.moreBeside(m.Value, beside)
+		e.beside = o.moreBeside(beside)
 	case list && !o.put && means, many && isRich(all):
 		of := m.Value
 		if many && isRich(all) {
@@ -347,7 +347,7 @@ func (o opener) openAt(object []jsonscan.Member, m jsonscan.Member, depth int) e
 				return o.isAside(other, many, maxEnvelopes) || o.isLegend(all, other)
 			})
 		}
-		if e.beside = o.moreBeside(m.Value, beside); e.beside == "" && o.isReport(beside, of, many) {
+		if e.beside = o.moreBeside(beside); e.beside == "" && o.isReport(beside, of, many) {
 			return envelope{}
 		}
 	case o.firstBeside(beside, many) != "", !list && o.put && o.saysMore(beside, m.Value):

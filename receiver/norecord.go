@@ -2,6 +2,7 @@ package receiver
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -39,11 +40,14 @@ func whyNoRecord(raw []byte) string {
 // whyDeleted says by which member a record tells that its report was deleted; "" if it does not. As a record,
 // it would bring back what was deleted, as an empty report.
 func (s *splitter) whyDeleted(object []jsonscan.Member) string {
+	hasText := slices.ContainsFunc(object, func(m jsonscan.Member) bool {
+		return jsonscan.FirstByte(m.Value) == '"' && len(m.Value) > maxAside
+	})
 	for _, m := range object[:min(len(object), maxNamesRead)] {
 		n := s.words.vocabulary.Read(m.Name)
 		text, _ := quotedText(m.Value)
-		isSaid := n.Concepts == s.words.deleted && (string(m.Value) == "true" || string(m.Value) == "1" || strings.EqualFold(text, "true"))
-		if !isSaid && text != "" && (s.words.isOfEvent(n) || strings.EqualFold(m.Name, "status")) {
+		isSaid := n.Concepts == s.words.deleted && (string(m.Value) == "true" || strings.EqualFold(text, "true"))
+		if !isSaid && !hasText && text != "" && (s.words.isOfEvent(n) || strings.EqualFold(m.Name, "status")) {
 			of := s.words.vocabulary.Read(text)
 			isSaid = !of.Unknown && of.Concepts&s.words.deleted != 0 && of.Concepts&^(s.words.deleted|s.words.own) == 0
 		}

@@ -93,7 +93,7 @@ func TestPayloads(t *testing.T) {
 		"a page of HAL":            {"cities", `{"_embedded":{"dossierList":` + elements(12, `{"id":"c#",`+richText+`}`) + `},"_links":{"self":{"href":"https://x.example/c"}},"page":{"size":20,"totalElements":12,"totalPages":1,"number":0}}`, 12, "c1", ""},
 		"whatever is beside":       {"cities", `{"zz":{"foo":{"bar":7,"on":true},"baz":[1,2]},"anzahl":12,"daten":{"liste":` + elements(12, `{"id":"c#",`+richText+`}`) + `}}`, 12, "c1", ""},
 		"lists of one":             {"cities", elements(12, `{"kopf.id":[90#],"name.short":["x#"]}`), 12, "901", ""},
-		"a legend beside them":     {"cities", `{"result_cd":"00","result_msg":"ok","legend":[{"rank":"A","means":"calm"},{"rank":"B","means":"not"}],"zz":` + elements(12, `{"id":"c#",`+richText+`}`) + `}`, 12, "c1", ""},
+		"a legend beside them":     {"cities", `{"result_cd":"00","result_msg":"ok","legend":[{"rank":"x","means":"calm"},{"rank":"y","means":"not"}],"zz":` + elements(12, `{"id":"c#",`+richText+`}`) + `}`, 12, "c1", ""},
 		"referred to":              {"advisories", elements(12, `{"i":90#,"hs":"f#","t":"x","rf":[901,902,903]}`), 12, "901", ""},
 		"beside a UUID":            {"cities", elements(2, `{"nid":#,"uuid":"77ce-#","title":"x"}`), 2, "1", ""},
 		"only a UUID":              {"cities", elements(2, `{"vid":#,"uuid":"77ce-#","title":"x"}`), 2, "77ce-1", ""},
@@ -103,16 +103,15 @@ func TestPayloads(t *testing.T) {
 		"bodies of messages":       {"cities", `{"Records":` + elements(3, `{"messageId":"m#","body":"{\"cityId\":#,\"title\":\"A report whose text is long\"}"}`) + `}`, 3, "1", `{"cityId":1,"title":"A report whose text is long"}`},
 		"columns and rows":         {"cities", `{"schema":{"columns":[{"pos":0,"name":"ref_id"},{"pos":1,"name":"land"},{"pos":2,"name":"text"}]},"rows":[["r1","FR","x"],["r2","Kenya","y"],["r3","PER","z"]],"more":false}`, 3, "r1", `{"ref_id":"r1","land":"FR","text":"x"}`},
 		"a sheet":                  {"cities", `[["id","country","level"],["r1","FR",1],["r2","Kenya",2],["r3","PER",3]]`, 3, "r1", `{"id":"r1","country":"FR","level":1}`},
-		"about places":             {"cities", `{"title":"All of it","zz":{"text":"A feed, and what it has","qq":` + placed(12, `"ref_id":"c#"`) + `},"kinds":[{"k":1,"t":"x"},{"k":2,"t":"y"}]}`, 12, "c1", ""},
+		"about places":             {"cities", `{"ok":true,"zz":{"took":12,"qq":` + placed(12, `"ref_id":"c#"`) + `},"colours":[{"k":"x","t":"red"},{"k":"y","t":"green"}]}`, 12, "c1", ""},
 		"an answer with an id":     {"cities", `{"jsonrpc":"2.0","id":41,"result":{"length":12,"records":` + placed(12, `"id":#`) + `}}`, 12, "1", ""},
-		"places by reference":      {"cities", `{"zz":` + elements(12, `{"id":"c#","of":["l1","l2","l3"],`+richText+`}`) + `,"lands":[{"id":"l1","land":"FR"},{"id":"l2","land":"Kenya"},{"id":"l3","land":"PER"}],"title":"x"}`, 12, "c1", ""},
-		"a graph of several kinds": {"cities", `{"@context":"x","@graph":[{"@id":"d","@type":"Dataset","name":"x"},{"@id":"l1","@type":"Country","land":"FR"},{"@id":"l2","@type":"Country","land":"Kenya"},{"@id":"l3","@type":"Country","land":"PER"},` + strings.Trim(elements(12, `{"@id":"c#","@type":["Report"],"of":["l1","l2","l3"],"text":`+text+`,"more":`+text+`}`), "[]") + `]}`, 12, "c1", ""},
+		"places by reference":      {"cities", `{"zz":` + elements(12, `{"id":"c#","of":["l1","l2","l3"],`+richText+`}`) + `,"lands":[{"id":"l1","land":"FR"},{"id":"l2","land":"Kenya"},{"id":"l3","land":"PER"}]}`, 12, "c1", ""},
+		"a graph of several kinds": {"cities", `{"@context":"x","@graph":[{"@id":"d","@type":"Dataset","name":"x"},{"@id":"l1","@type":"Country","land":"FR"},{"@id":"l2","@type":"Country","land":"Kenya"},{"@id":"l3","@type":"Country","land":"PER"},` + strings.Trim(elements(12, `{"@id":"c#","@type":["Report"],"part":"d","of":["l1","l2","l3"],"text":`+text+`,"more":`+text+`}`), "[]") + `]}`, 12, "c1", ""},
 		"a link to itself":         {"cities", `{"_embedded":{"cities":` + elements(12, `{"title":"x","_links":{"self":{"href":"https://x.example/cities/9#"},"images":{"href":"https://x.example/i/7#"}}}`) + `}}`, 12, "91", ""},
 		"values with types":        {"cities", `{"results":{"bindings":` + elements(12, `{"report":{"type":"uri","value":"urn:x:#"},"title":{"type":"literal","value":"x"}}`) + `}}`, 12, "urn:x:1", ""},
 		"a text node":              {"advisories", `{"rss":{"channel":{"title":"x","item":` + elements(12, `{"title":"x","guid":{"@isPermaLink":"false","$t":"tag:x.example,2026:#"}}`) + `}}}`, 12, "tag:x.example,2026:1", ""},
 		"keys of one form":         {"cities", `{"cityReports":{"-OtfkkLF":{"title":"x"},"-O_dlA18":{"title":"y"},"-Og8nssY":{"title":"y"}}}`, 3, "-OtfkkLF", `{"title":"x","id":"-OtfkkLF"}`},
 		"ids, some of letters":     {"cities", `{"Items":[` + strings.Trim(elements(11, `{"ReportId":{"S":"CR-#"},"t":{"S":"x"}}`), "[]") + `,{"ReportId":{"S":"CR-ABC"},"t":{"S":"x"}}]}`, 12, "CR-1", ""},
-		"errors beside them":       {"cities", `{"items":` + elements(12, `{"sys":{"id":"mAPisUrbHjJtxwniId91W#"},"fields":{"title":"x"}}`) + `,"errors":[{"sys":{"id":"notResolvable","type":"error"}}]}`, 12, "mAPisUrbHjJtxwniId91W1", ""},
 		"JSON:API": {"cities", `{"jsonapi":{"version":"1.1"},"data":` + elements(3, `{"type":"city","id":"#","relationships":{"country":{"data":{"type":"country","id":"#"}}}}`) +
 			`,"included":[{"type":"country","id":"1","attributes":{"name":"Chad"},"relationships":{"zone":{"data":{"type":"zone","id":"1"}}}},{"type":"country","id":"2"},{"type":"country","id":"3"},{"type":"zone","id":"1"}]}`, 3, "1",
 			`{"data":{"type":"city","id":"1","relationships":{"country":{"data":{"type":"country","id":"1"}}}},"included":[{"type":"country","id":"1","attributes":{"name":"Chad"},"relationships":{"zone":{"data":{"type":"zone","id":"1"}}}},{"type":"zone","id":"1"}]}`},
@@ -197,6 +196,16 @@ func TestDoubtfulPayloads(t *testing.T) {
 		"many of one report":       `{"name":"London","country":"GB","documents":` + elements(12, `{"id":#,"name":"x"}`) + `}`,
 		"parts by name":            `{"zz":{"sea":{"id":1,"text":"x"},"air":{"id":2,"text":"y"}}}`,
 		"many poor parts":          `{"name":"London","signals":{` + strings.Trim(elements(12, `"t#":{"id":"#","band":"low"}`), "[]") + `}}`,
+		"more ids, and longer":     `{"cities":[{"id":997},{"id":998},{"id":999}],"updated":[{"id":1000}]}`,
+		"deletes, and longer":      `{"cities":[{"id":997},{"id":998},{"id":999}],"deleted":[{"id":1000}]}`,
+		"flights of one report":    `{"headline":"Flights cancelled","summary":"x","flights":` + placed(12, `"id":"f#"`) + `}`,
+		"countries of a city":      `{"name":"London","country":"GB","zz":` + placed(3, `"id":#`) + `}`,
+		"a changed one beside":     `{"neu":` + placed(3, `"id":#`) + `,"changed":[{"id":1000,"title":"x"}]}`,
+		"one beside":               `{"others":` + placed(3, `"id":#`) + `,"capital":{"id":4,"name":"Oslo","country":"NO"}}`,
+		"deleted ids beside":       `{"neu":` + placed(3, `"id":#`) + `,"geloescht":["4000","5000"]}`,
+		"one without an id beside": `{"neu":` + placed(3, `"id":#`) + `,"geändert":[{"ort":"London","text":"A text"}]}`,
+		"a table, and records":     `{"columns":["id","country","text"],"rows":[["r1","FR","x"],["r2","Kenya","y"]],"cities":[{"id":"c1"},{"id":"c2"}]}`,
+		"two tables":               `{"a":{"columns":["id","country","text"],"rows":[["r1","FR","x"],["r2","Kenya","y"]]},"b":[["r3","FR","x"],["r4","PER","y"]]}`,
 		"two about places":         `{"title":"x","zz":` + placed(12, `"ref_id":"c#"`) + `,"qq":` + placed(12, `"ref_id":"d#"`) + `}`,
 		"about places, and gone":   `{"two":` + placed(12, `"ref_id":"c#"`) + `,"gone":[{"ref_id":"c99"}]}`,
 		"two maps":                 `{"cities":{"c1":{"title":"x"},"c2":{"title":"y"}},"updated":{"c3":{"id":"c3"},"c4":{"id":"c4"}}}`,
@@ -213,6 +222,30 @@ func TestDoubtfulPayloads(t *testing.T) {
 		if got := d.send("POST", "/cities", body); got.status != 422 || len(d.changes()) > 0 {
 			t.Errorf("%s: %d changes, answered %+v", name, len(d.changes()), got)
 		}
+	}
+}
+
+// TestReportsWithManyPlacesAreOne: what an ordinary report has of other countries are no reports.
+func TestReportsWithManyPlacesAreOne(t *testing.T) {
+	const text = `"All is calm in the city, and has been for years. It will be so for years to come, as everybody says who lives there."`
+	for body, want := range map[string]string{
+		`{"id":130,"name":"London","text":` + text + `,"embassies":[["id","country","phone"],["1","FR","020 7073"],["2","Kenya","020 7636"],["3","PER","020 7235"]]}`: "130",
+		`{"id":130,"name":"London","text":` + text + `,"visitors":{"columns":["country","n","share"],"rows":[["FR",10,1.5],["Kenya",20,2.5],["PER",30,3.5]]}}`:        "130",
+		`{"cityReportNumber":"SR-17","headline":"Sahel","summary":` + text + `,"countries":` + placed(3, `"id":#`) + `}`:                                              "SR-17",
+		`{"id":"sr1","summary":` + text + `,"countries":` + placed(12, `"id":#`) + `}`:                                                                                "sr1",
+		`{"id":"a1","title":"Landmine removal closes the road","category":"Removal","text":` + text + `}`:                                                             "a1",
+		`{"id":"a1","title":"Curfew","category":"Restriction","status":"Removed","text":` + text + `}`:                                                                "a1",
+	} {
+		d := open(t, nil)
+		got := d.send("POST", "/cities", body)
+		if c := d.changes(); len(c) != 1 || string(c[0].ID) != want || string(c[0].Body) != body {
+			t.Errorf("%s: %d changes %.100v, answered %+v", body, len(c), c, got)
+		}
+	}
+	d := open(t, nil)
+	body := `{"created":2,"updated":0,"deleted":1,"cities":[{"id":1,"title":"a"},{"id":2,"title":"b"}]}`
+	if got := d.send("POST", "/cities", body); len(d.changes()) != 2 {
+		t.Errorf("%s: answered %+v", body, got)
 	}
 }
 

@@ -12,34 +12,45 @@ import (
 const fewestCells = 3
 
 // tableIn returns the records of a payload that is a table, as a list of objects: rows of values, whose
-// names are in the one other list that has as many of them, or in the first row; nil if it is none.
-func tableIn(body []byte) []byte {
-	var lists [][]byte
-	if listsWithin(body, maxEnvelopes, &lists); len(lists) == maxLists {
-		return nil
+// names are in the one other list that has as many of them, or in the first row; nil if it is none. beside is
+// what else is in the payload.
+func tableIn(body []byte) (list []byte, beside []jsonscan.Member) {
+	lists := []jsonscan.Member{{Value: body}}
+	if jsonscan.FirstByte(body) == '{' {
+		lists = nil
+		if listsWithin(jsonscan.Members(body), maxEnvelopes, &lists, &beside); len(lists) == maxLists {
+			return nil, nil
+		}
 	}
-	for _, rows := range lists {
-		width := rowWidth(rows)
+	for i, rows := range lists {
+		width := rowWidth(rows.Value)
 		if width == 0 {
 			continue
 		}
 		var names []string
-		for _, l := range lists {
-			if of := namesIn(l, width); of != nil && &l[0] != &rows[0] {
+		at := i
+		for j, l := range lists {
+			if of := namesIn(l.Value, width); of != nil && j != i {
 				if names != nil {
-					return nil
+					return nil, nil
 				}
-				names = of
+				names, at = of, j
+			}
+		}
+		for j, l := range lists {
+			if j != i && j != at {
+				beside = append(beside, l)
 			}
 		}
 		if names != nil {
-			return objectsOf(rows, names, 0)
+			return objectsOf(rows.Value, names, 0), beside
 		}
-		if names = namesIn(jsonscan.Element(rows, 0), width); names != nil && tellsNumbers(rows) {
-			return objectsOf(rows, names, 1)
+		if names = namesIn(jsonscan.Element(rows.Value, 0), width); names != nil && tellsNumbers(rows.Value) {
+			return objectsOf(rows.Value, names, 1), beside
 		}
+		return nil, nil
 	}
-	return nil
+	return nil, nil
 }
 
 // tellsNumbers reports whether the first of some rows has words where the others have digits.
@@ -79,18 +90,19 @@ func objectsOf(rows []byte, names []string, skip int) []byte {
 	return append(out, ']')
 }
 
-// listsWithin appends the lists in a value, at any depth but within lists, up to maxLists.
-func listsWithin(raw []byte, depth int, lists *[][]byte) {
-	switch jsonscan.FirstByte(raw) {
-	case '[':
-		if !jsonscan.IsEmptyArray(raw) && len(*lists) < maxLists {
-			*lists = append(*lists, raw)
-		}
-	case '{':
-		if depth > 0 {
-			for _, m := range jsonscan.Members(raw) {
-				listsWithin(m.Value, depth-1, lists)
+// listsWithin appends the lists in an object, at any depth but within lists and what is not content by its
+// name, up to maxLists, and the other values.
+func listsWithin(object []jsonscan.Member, depth int, lists, others *[]jsonscan.Member) {
+	for _, m := range object {
+		switch c := jsonscan.FirstByte(m.Value); {
+		case c == '[' && len(*lists) < maxLists:
+			if !jsonscan.IsEmptyArray(m.Value) {
+				*lists = append(*lists, m)
 			}
+		case c == '{' && depth > 0:
+			listsWithin(jsonscan.Members(m.Value), depth-1, lists, others)
+		default:
+			*others = append(*others, m)
 		}
 	}
 }
@@ -119,7 +131,7 @@ func rowWidth(rows []byte) (width int) {
 	n := 0
 	for row := range jsonscan.Elements(rows) {
 		of := len(cells(row))
-		if of < fewestCells || n > 0 && of != width {
+		if of < fewestCells || of > maxNamesRead || n > 0 && of != width {
 			return 0
 		}
 		width = of
@@ -159,7 +171,9 @@ func namesIn(list []byte, width int) []string {
 	if names := distinct(func(raw []byte) []byte { return raw }); names != nil {
 		return names
 	}
-	for _, m := range jsonscan.Members(all[0]) {
+	const mostNames = 10 // members that may name a column
+	members := jsonscan.Members(all[0])
+	for _, m := range members[:min(len(members), mostNames)] {
 		if names := distinct(func(raw []byte) []byte { return jsonscan.Value(jsonscan.Members(raw), m.Name) }); names != nil {
 			return names
 		}

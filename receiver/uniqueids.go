@@ -45,7 +45,7 @@ func idAfter(prefix string, raw []byte) (string, bool) {
 	}
 	rest, has := strings.CutPrefix(text, prefix)
 	rest, _, _ = strings.Cut(rest, "{") // a link may be a template (RFC 6570)
-	return rest, has && rest != "" && !strings.Contains(rest, "/")
+	return rest, has && rest != "" && !strings.ContainsAny(rest, "/?=&")
 }
 
 // linkPrefix returns a link up to its last part.
@@ -110,7 +110,7 @@ func (u *uniqueColumns) first(g *guesser, list []jsonscan.Member, path jsontext.
 			value, at = first, at.AppendToken("0")
 		}
 		prefix := ""
-		if text, ok := quotedText(value); ok && isURI(text) && g.isLink(at) {
+		if text, ok := quotedText(value); ok && isURI(text) && g.isSelf(at) {
 			rank, prefix = 1, linkPrefix(text)
 		}
 		u.note(value, at, rank, depth, prefix)
@@ -298,17 +298,16 @@ func (g *guesser) idRank(at jsontext.Pointer) int {
 	return 0
 }
 
-// isLink reports whether the names of a place mean a link to the record.
-func (g *guesser) isLink(at jsontext.Pointer) bool {
-	var all vocabulary.Concepts
+// isSelf reports whether the names of a place mean the link of a record to itself (self, RFC 4287).
+func (g *guesser) isSelf(at jsontext.Pointer) bool {
+	self := false
 	for name := range at.Tokens() {
-		n := g.vocabulary.Read(name)
-		if n.Unknown {
+		self = self || strings.EqualFold(name, "self")
+		if n := g.vocabulary.Read(name); n.Concepts&^(g.own|g.link) != 0 {
 			return false
 		}
-		all |= n.Concepts
 	}
-	return all&g.link != 0 && all&^(g.own|g.link) == 0
+	return self
 }
 
 // isURI reports whether a text is a URI (RFC 3986).

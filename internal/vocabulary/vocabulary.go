@@ -150,6 +150,9 @@ func (v *Vocabulary) Read(name string) Name {
 	if len(name) > maxName {
 		return Name{Unknown: true}
 	}
+	if prefix, local, ok := strings.Cut(name, ":"); ok && local != "" && !v.Knows(prefix) {
+		name = local // the prefix of an XML namespace
+	}
 	var n Name
 	split := Words(name)
 	split, n.OutOf = cutOutOf(split)
@@ -316,9 +319,6 @@ func (v *Vocabulary) Ending(word string) Concepts {
 // Words splits a name at everything but letters and digits, and where capitals begin a
 // word.
 func Words(name string) []string {
-	if prefix, local, ok := strings.Cut(name, ":"); ok && prefix != "" && local != "" && !strings.ContainsAny(name, " /") {
-		name = local // the prefix of an XML namespace
-	}
 	var split []string
 	letters := []rune(name)
 	start := -1
