@@ -11,6 +11,9 @@ import (
 	"riskdex/report"
 )
 
+// mostKilometres is farther than any two places are from each other.
+const mostKilometres = 20_100
+
 // maxWords, in characters, is longer than what people type.
 const maxWords = 500
 
@@ -78,8 +81,8 @@ func Parse(values url.Values) (q Query, err error) {
 		case "near":
 			q.Near, err = parsePoint(value)
 		case "within_km":
-			if within, err = strconv.ParseFloat(value, 64); err != nil || !(within > 0) {
-				err = mistake("within_km is %q, and must be a number of kilometres above 0", value)
+			if within, err = strconv.ParseFloat(value, 64); err != nil || !(within > 0) || within > mostKilometres {
+				err = mistake("within_km is %q, and must be a number of kilometres above 0 and up to %d, which is everywhere", value, mostKilometres)
 			}
 		case "valid_on":
 			q.Valid, err = parsePeriod(value)
@@ -133,7 +136,7 @@ func parsePeriod(date string) (*Period, error) {
 		return &Period{Start: day, End: day.AddDate(0, 0, 1).Add(-time.Millisecond)}, nil
 	}
 	at, err := time.Parse(time.RFC3339, date)
-	if err != nil {
+	if at = at.UTC(); err != nil || at.Year() > 9999 || at.Year() < 0 {
 		return nil, mistake("valid_on is %q, and must be a day such as 2026-07-30, or a time such as 2026-07-30T18:00:00Z", date)
 	}
 	return &Period{Start: at, End: at}, nil

@@ -70,7 +70,7 @@ type clause = map[string]any
 // values of a facet, by its field. They do not count towards the score of a hit.
 func (q Query) filters() (others []any, choices map[string]any, err error) {
 	others, choices = []any{}, map[string]any{}
-	if q.Size < 0 || q.From < 0 || q.Size+q.From > mostHits {
+	if q.Size < 0 || q.From < 0 || q.Size > mostHits || q.From > mostHits-q.Size {
 		return nil, nil, mistake("%d hits after the first %d are not available: only the first %d are", q.Size, q.From, mostHits)
 	}
 	if len(q.Kinds) > 0 {

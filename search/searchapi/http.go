@@ -35,9 +35,11 @@ func (s *Server) share(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+func isProbe(r *http.Request) bool { return r.URL.Path == "/livez" || r.URL.Path == "/readyz" }
+
 // admit returns why a request is not answered: it lacks a key, or its client asks too often.
 func (s *Server) admit(r *http.Request) error {
-	if r.URL.Path == "/livez" || r.URL.Path == "/readyz" {
+	if isProbe(r) {
 		return nil
 	}
 	who := s.Network(r)
@@ -100,6 +102,9 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, body any, err err
 	h.Set("Cache-Control", "max-age="+maxAge)
 	if s.Allow != nil {
 		h.Set("Cache-Control", "private, max-age="+maxAge)
+	}
+	if isProbe(r) {
+		h.Set("Cache-Control", "no-store")
 	}
 	if strings.Contains(r.Header.Get("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -56,6 +57,8 @@ type Config struct {
 }
 
 const (
+	statusGone = 499 // nobody reads the answer; the metrics tell it from a failure
+
 	mostHits   = 100 // of one answer
 	mostAtOnce = 32  // searches
 	lookAfter  = 600 * time.Millisecond
@@ -73,6 +76,10 @@ type Server struct {
 	rates  *rates.Rates
 	slots  chan struct{}
 	limit  loglimit.Limiter
+
+	looking  sync.Mutex // what the last look at readiness has found
+	looked   time.Time
+	notReady error
 
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -103,7 +110,7 @@ func New(cfg Config, index Index, reg prometheus.Registerer) *Server {
 	reg.MustRegister(s.requests, s.seconds, s.empty)
 	for _, call := range calls() {
 		s.seconds.WithLabelValues(call)
-		for _, code := range []int{200, 204, 304, 400, 401, 404, 405, 429, 500, 503} {
+		for _, code := range []int{200, 204, 304, 400, 401, 404, 405, 429, statusGone, 500, 503} {
 			s.requests.WithLabelValues(call, strconv.Itoa(code))
 		}
 	}
@@ -195,13 +202,22 @@ func (s *Server) Ready(ctx context.Context) error {
 	return err
 }
 
+// ready answers from the last look, unless that was a second ago or more: it needs no key, and must not take
+// what searches need.
 func (s *Server) ready(r *http.Request, _ httprouter.Params) (any, error) {
-	return []byte("ok\n"), s.Ready(r.Context())
+	s.looking.Lock()
+	defer s.looking.Unlock()
+	if now := s.Now(); s.looked.IsZero() || now.Sub(s.looked) >= time.Second {
+		s.notReady = s.Ready(context.WithoutCancel(r.Context()))
+		s.looked = s.Now()
+	}
+	return []byte("ok\n"), s.notReady
 }
 
 var (
 	errBusy = &problem.Problem{Status: http.StatusServiceUnavailable, Reason: "busy", Detail: "Too many searches are under way. Ask again later."}
 	errSlow = &problem.Problem{Status: http.StatusServiceUnavailable, Reason: "too_slow", Detail: "The search took too long. Ask for less, or again later."}
+	errGone = &problem.Problem{Status: statusGone, Reason: "gone", Detail: "Whoever asked is gone."}
 	errAway = &problem.Problem{Status: http.StatusServiceUnavailable, Reason: "away", Detail: "Reports cannot be searched now. That is not to say that there are none. Ask again later."}
 )
 
@@ -223,6 +239,9 @@ func (s *Server) bounded(ctx context.Context, ask func(context.Context) error) e
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
 	case <-ctx.Done():
+		if errors.Is(context.Cause(ctx), context.Canceled) {
+			return errGone
+		}
 		return errBusy
 	}
 	ctx, away := context.WithCancelCause(ctx)
@@ -236,6 +255,9 @@ func (s *Server) bounded(ctx context.Context, ask func(context.Context) error) e
 	err := ask(ctx)
 	if _, is := errors.AsType[*search.Mistake](err); err == nil || is {
 		return err
+	}
+	if errors.Is(context.Cause(ctx), context.Canceled) { // by the client, as completion does with each letter
+		return errGone
 	}
 	if ok, _ := s.limit.Allow("", s.Now()); ok {
 		s.Log.WarnContext(ctx, "Elasticsearch does not answer searches of apps", "error", err)

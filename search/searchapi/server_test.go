@@ -146,7 +146,7 @@ func TestNoReportIsToldFromSimilarOnes(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	d := openDesk(t, nil)
-	for _, path := range []string{"/v1/search?kind=towns", "/v1/search?size=101", "/v1/search?nearby=1", "/v1/search?q=%zz", "/v1/search?q=a;b", "/v1/documents/cities/1?x=1"} {
+	for _, path := range []string{"/v1/search?kind=towns", "/v1/search?size=101", "/v1/search?nearby=1", "/v1/search?q=%zz", "/v1/search?q=a;b", "/v1/search?near=1,1&within_km=1e306", "/v1/search?valid_on=9999-12-31T23:59:59-23:59", "/v1/documents/cities/1?x=1"} {
 		d.fails(http.StatusBadRequest, "mistake", d.get("GET", path))
 	}
 	d.fails(http.StatusNotFound, "no_document", d.get("GET", "/v1/documents/cities/2"))
@@ -300,5 +300,40 @@ func TestDescriptionHasEveryCall(t *testing.T) {
 		if w := openDesk(t, nil).get("GET", "/v1/search?"+name+"="); w.Code != http.StatusOK {
 			t.Errorf("%s is described, and answered with %s", name, w.Body)
 		}
+	}
+}
+
+// TestWhoHangsUpIsNoFailure: a search whose client is gone is not told as one that failed.
+func TestWhoHangsUpIsNoFailure(t *testing.T) {
+	d := openDesk(t, nil)
+	ctx, hangUp := context.WithCancel(t.Context())
+	d.answer = func(ctx context.Context, _ search.Query) (search.Result, error) {
+		hangUp()
+		<-ctx.Done()
+		return search.Result{}, ctx.Err()
+	}
+	w := httptest.NewRecorder()
+	d.server.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/search?q=lon", nil))
+	if w.Code != statusGone {
+		t.Errorf("answered %d %s", w.Code, w.Body)
+	}
+}
+
+// TestProbesTakeLittle: whoever asks whether searches are answered needs no key, so it is looked at once a
+// second, and nobody keeps the answer.
+func TestProbesTakeLittle(t *testing.T) {
+	d := openDesk(t, nil)
+	for range 3 {
+		if w := d.get(http.MethodGet, "/readyz"); w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("answered %d with %v", w.Code, w.Header())
+		}
+	}
+	if len(d.asked) != 1 {
+		t.Errorf("%d searches were made", len(d.asked))
+	}
+	d.now = d.now.Add(time.Second)
+	d.get(http.MethodGet, "/readyz")
+	if len(d.asked) != 2 {
+		t.Errorf("%d searches were made after a second", len(d.asked))
 	}
 }
