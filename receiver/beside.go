@@ -151,6 +151,32 @@ func (o opener) moreBeside(object []jsonscan.Member) string {
 	return ""
 }
 
+// unboxed returns members with values in place of lists of one, if records have most of theirs in such lists.
+func unboxed(records []byte, beside []jsonscan.Member) []jsonscan.Member {
+	one := func(m jsonscan.Member) []byte {
+		if first := jsonscan.Element(m.Value, 0); first != nil && jsonscan.Element(m.Value, 1) == nil {
+			return first
+		}
+		return nil
+	}
+	boxes, members := 0, jsonscan.Members(jsonscan.Element(records, 0))
+	for _, m := range members {
+		if one(m) != nil {
+			boxes++
+		}
+	}
+	if 2*boxes <= len(members) {
+		return beside
+	}
+	beside = slices.Clone(beside)
+	for i, m := range beside {
+		if _, ok := scalarText(one(m)); ok {
+			beside[i].Value = one(m)
+		}
+	}
+	return beside
+}
+
 // isTimed reports whether a member is a list of objects to which something was done: updated ones.
 func (o opener) isTimed(m jsonscan.Member) bool {
 	return jsonscan.FirstByte(m.Value) == '[' && o.words.isOfTime(m.Name) && holdsObjects(m.Value)

@@ -215,7 +215,7 @@ func (o opener) losesAnything(l listAt) bool {
 // says reports whether members beside a list of records say more than a message says of itself, and explain
 // no values.
 func (o opener) says(list []byte, beside []jsonscan.Member) bool {
-	beside = without(beside, func(m jsonscan.Member) bool { return o.isLegend(list, m) })
+	beside = without(unboxed(list, beside), func(m jsonscan.Member) bool { return o.isLegend(list, m) })
 	isList := func(m jsonscan.Member) bool { return jsonscan.FirstByte(m.Value) == '[' && holdsObjects(m.Value) }
 	return slices.ContainsFunc(beside, isList) || o.firstBeside(beside, true) != "" || o.moreBeside(beside) != "" || o.statesLikely(beside)
 }
