@@ -93,11 +93,12 @@ func (x *Indices) checkLineage(ctx context.Context, kind report.Kind, s state) e
 }
 
 // checkUnowned returns an error if an index that Ensure would use has documents, and neither it nor
-// this process tells which journal fills it.
+// this process tells which journal fills it: one that took the place of an index that this process fills
+// may have documents from it by now.
 func (x *Indices) checkUnowned(ctx context.Context, kind report.Kind, s state, index string) error {
 	i := s.indices[index]
 	notes := i.Mappings.Meta.notes()
-	if x.Lineage == "" || notes.Line != "" || x.last(kind) == i.id() || i.Settings.Index.Closed == "true" || !i.has(s.alias) && !i.has(s.alias+filled) && notes.Hash != x.Set.Hash(kind) {
+	if x.Lineage == "" || notes.Line != "" || x.last(kind) != (identity{}) || i.Settings.Index.Closed == "true" || !i.has(s.alias) && !i.has(s.alias+filled) && notes.Hash != x.Set.Hash(kind) {
 		return nil
 	}
 	documents, err := x.Refresh(ctx, index)
