@@ -135,6 +135,9 @@ func (w *watched) openQueries(exposed []*dto.MetricFamily) {
 		if q.Panel == 314 && q.Legend == "from {{sender}}" {
 			continue // no sender has a name here
 		}
+		if q.Panel/100 == 9 {
+			continue // no app searches here, as in TestSearchesGoOn
+		}
 		w.open[q.Expr] = fmt.Sprintf("panel %d %q", q.Panel, q.Title)
 	}
 	text, err := os.ReadFile("../../dashboards/rules.yml")
