@@ -35,8 +35,8 @@ type Indices struct {
 	mu      sync.Mutex
 	current map[report.Kind]bool     // this process has written the template
 	seen    map[report.Kind]identity // of the index that was last behind the alias
-
-	ownedByOther map[report.Kind]bool // the index is filled from another journal
+	filled  map[report.Kind]bool     // this process has filled an index of the kind
+	notOurs map[report.Kind]error    // why the index is not this journal's
 }
 
 // Alias returns the alias that apps search and documents are written to.
@@ -79,7 +79,7 @@ func (x *Indices) Ensure(ctx context.Context, kind report.Kind, resend func(cont
 		var again bool
 		if index, again, err = x.ensureAlias(ctx, kind, resend); err == nil || !again {
 			if err == nil {
-				x.setOwnedByOther(kind, false)
+				x.setNotOurs(kind, nil)
 			}
 			return index, err
 		}
@@ -169,15 +169,16 @@ func (x *Indices) isFilled(kind report.Kind, s state, index string) bool {
 	if marked := i.Mappings.Meta.notes().identity; marked != (identity{}) && (!x.SingleProcess || marked != i.id()) {
 		return marked == i.id()
 	}
-	last := x.last(kind)
-	return last == (identity{}) || last == i.id()
-}
-
-// last returns the index that this process saw last behind the alias.
-func (x *Indices) last(kind report.Kind) identity {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.seen[kind]
+	return x.seen[kind] == (identity{}) || x.seen[kind] == i.id()
+}
+
+// hasFilled reports whether this process has filled an index of a kind, whether or not it is still there.
+func (x *Indices) hasFilled(kind report.Kind) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.filled[kind]
 }
 
 // remember records which index is behind the alias, and reports whether that is new.
@@ -185,10 +186,11 @@ func (x *Indices) remember(kind report.Kind, id identity) (first bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.seen == nil {
-		x.seen = make(map[report.Kind]identity)
+		x.seen, x.filled = make(map[report.Kind]identity), make(map[report.Kind]bool)
 	}
 	first = x.seen[kind] != id
 	x.seen[kind] = id
+	x.filled[kind] = x.filled[kind] || id != identity{}
 	return first
 }
 

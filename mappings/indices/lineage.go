@@ -28,7 +28,10 @@ import (
 // index only once cities has one.
 
 // anotherJournal is report.ErrAnotherJournal with details.
-type anotherJournal struct{ detail string }
+type anotherJournal struct {
+	detail  string
+	unknown bool // nothing says that a journal fills the index, so none will make it again
+}
 
 func (e anotherJournal) Error() string { return e.detail }
 func (anotherJournal) Unwrap() error   { return report.ErrAnotherJournal }
@@ -38,16 +41,17 @@ func (anotherJournal) Unwrap() error   { return report.ErrAnotherJournal }
 func (x *Indices) OwnedByOther(kind report.Kind) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.ownedByOther[kind]
+	return x.notOurs[kind] != nil
 }
 
-func (x *Indices) setOwnedByOther(kind report.Kind, is bool) {
+// setNotOurs records why the index of a kind is not this journal's, or nil if it is.
+func (x *Indices) setNotOurs(kind report.Kind, why error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.ownedByOther == nil {
-		x.ownedByOther = make(map[report.Kind]bool)
+	if x.notOurs == nil {
+		x.notOurs = make(map[report.Kind]error)
 	}
-	x.ownedByOther[kind] = is
+	x.notOurs[kind] = why
 }
 
 // CheckLineage returns an error that wraps report.ErrAnotherJournal if another journal fills
@@ -73,39 +77,39 @@ func (x *Indices) CheckTakeOver(ctx context.Context, kind report.Kind, target st
 	if index = x.meant(kind, s); index == target || x.beingFilled(kind, s) == target {
 		return index, nil
 	}
-	return "", anotherJournal{fmt.Sprintf("the index %s, which was to take %s over, is gone, or another journal takes it over since", target, s.alias)}
+	return "", anotherJournal{detail: fmt.Sprintf("the index %s, which was to take %s over, is gone, or another journal takes it over since", target, s.alias)}
 }
 
 func (x *Indices) checkLineage(ctx context.Context, kind report.Kind, s state) error {
 	for _, index := range x.used(kind, s) {
 		if x.isOwnedByOther(s, index) {
-			return anotherJournal{fmt.Sprintf("the index %s is filled from another journal: its line is %s, and that of this journal is %s", index, s.lineage(index), x.Lineage)}
+			return anotherJournal{detail: fmt.Sprintf("the index %s is filled from another journal: its line is %s, and that of this journal is %s", index, s.lineage(index), x.Lineage)}
 		}
 		if err := x.checkUnowned(ctx, kind, s, index); err != nil {
 			return err
 		}
 	}
 	if to := x.beingFilled(kind, s); x.isOwnedByOther(s, to) {
-		return anotherJournal{fmt.Sprintf("another journal is about to take %s over: it fills the index %s, whose line is %s, and that of this journal is %s; "+
+		return anotherJournal{detail: fmt.Sprintf("another journal is about to take %s over: it fills the index %s, whose line is %s, and that of this journal is %s; "+
 			"if nobody finishes that, take it back, or delete that index", s.alias, to, s.lineage(to), x.Lineage)}
 	}
 	return nil
 }
 
 // checkUnowned returns an error if an index that Ensure would use has documents, and neither it nor
-// this process tells which journal fills it: one that took the place of an index that this process fills
-// may have documents from it by now.
+// this process tells which journal fills it: one that took the place of an index that this process has
+// filled may have documents from it by now.
 func (x *Indices) checkUnowned(ctx context.Context, kind report.Kind, s state, index string) error {
 	i := s.indices[index]
 	notes := i.Mappings.Meta.notes()
-	if x.Lineage == "" || notes.Line != "" || x.last(kind) != (identity{}) || i.Settings.Index.Closed == "true" || !i.has(s.alias) && !i.has(s.alias+filled) && notes.Hash != x.Set.Hash(kind) {
+	if x.Lineage == "" || notes.Line != "" || x.hasFilled(kind) || i.Settings.Index.Closed == "true" || !i.has(s.alias) && !i.has(s.alias+filled) && notes.Hash != x.Set.Hash(kind) {
 		return nil
 	}
 	documents, err := x.Refresh(ctx, index)
 	if err != nil || documents == 0 {
 		return err
 	}
-	return anotherJournal{fmt.Sprintf("the index %s has documents, %d of them, and does not say which journal fills it: somebody else made it, or has replaced the _meta of its mapping", index, documents)}
+	return anotherJournal{detail: fmt.Sprintf("the index %s has documents, %d of them, and does not say which journal fills it: somebody else made it, or has replaced the _meta of its mapping", index, documents), unknown: true}
 }
 
 // isOwnedByOther reports whether an index records the lineage of another journal.
@@ -127,7 +131,7 @@ func (x *Indices) checkOwner(ctx context.Context, kind report.Kind, s state) (ta
 	if err != nil && !errors.Is(err, report.ErrAnotherJournal) {
 		return false, err
 	}
-	x.setOwnedByOther(kind, err != nil)
+	x.setNotOurs(kind, err)
 	if err == nil || kind != report.Probe {
 		return false, err
 	}
@@ -162,9 +166,8 @@ func (x *Indices) undo(ctx context.Context, kind report.Kind, s state, resend fu
 // checkOwnerOfNew is checkOwner for a kind that has no index.
 func (x *Indices) checkOwnerOfNew(ctx context.Context, kind report.Kind) error {
 	if kind == report.Cities {
-		if x.OwnedByOther(kind) {
-			// Its owner, which may be running, recreates it.
-			return anotherJournal{fmt.Sprintf("the index of %s, which was filled from another journal, is gone", x.Alias(kind))}
+		if x.isMadeByOther(kind) {
+			return anotherJournal{detail: fmt.Sprintf("the index of %s, which was filled from another journal, is gone", x.Alias(kind))}
 		}
 		return nil
 	}
@@ -176,6 +179,15 @@ func (x *Indices) checkOwnerOfNew(ctx context.Context, kind report.Kind) error {
 		return fmt.Errorf("%w: %s belongs to whoever owns %s, which does not exist yet", report.ErrUndecided, x.Alias(kind), cities.alias)
 	}
 	return x.checkLineage(ctx, report.Cities, cities)
+}
+
+// isMadeByOther reports whether another journal fills the index of a kind, or did until it was gone: that one,
+// which may be running, makes it again.
+func (x *Indices) isMadeByOther(kind report.Kind) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	why, is := errors.AsType[anotherJournal](x.notOurs[kind])
+	return is && !why.unknown
 }
 
 func (s state) lineage(index string) string { return s.indices[index].Mappings.Meta.notes().Line }

@@ -230,8 +230,27 @@ func TestDocumentsWithoutALineAreNotAdopted(t *testing.T) {
 	index := a.Index(report.Cities, 1)
 	put(t, a, index)
 	must(t, a.Client, esapi.IndicesPutMappingRequest{Index: []string{index}, Body: strings.NewReader(`{"_meta":{}}`)})
+	a.Forget(report.Cities) // as before it is filled again, and where another process manages it
 	if !owns(t, a, report.Cities) || !strings.Contains(metaOf(t, a, index), `"line":"A"`) {
 		t.Errorf("the process does not know the index any more that it fills: %s is noted", metaOf(t, a, index))
+	}
+}
+
+// TestIndexOfNobodyIsMadeAgain: once somebody has deleted an index that did not say whose it was, no other
+// journal will create it.
+func TestIndexOfNobodyIsMadeAgain(t *testing.T) {
+	a := ofLine(t, elastictest.Prefix(t), "A")
+	index := a.Prefix + "by-hand"
+	must(t, a.Client, esapi.IndicesCreateRequest{Index: index, Body: strings.NewReader(`{"aliases":{"` + a.Alias(report.Cities) + `":{}}}`)})
+	must(t, a.Client, esapi.IndexRequest{Index: index, DocumentID: "1", Body: strings.NewReader(`{}`)})
+	if owns(t, a, report.Cities) {
+		t.Fatal("the index is adopted")
+	}
+	must(t, a.Client, esapi.IndicesDeleteRequest{Index: []string{index}})
+	for _, kind := range []report.Kind{report.Cities, report.Advisories} {
+		if !owns(t, a, kind) {
+			t.Errorf("%s has no index", kind)
+		}
 	}
 }
 
