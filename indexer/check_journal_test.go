@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,6 +37,7 @@ type checking struct {
 	notes         map[string]string // in the journal
 	resend        func() error
 	unreadable    error // of the journal
+	given         func(context.Context) error
 }
 
 func (s *checking) Claim(context.Context, report.Kind, int, int) ([]report.Change, error) {
@@ -58,7 +60,10 @@ func (s *checking) Note(_ context.Context, name, value string) error {
 	s.notes[name] = value
 	return nil
 }
-func (s *checking) Given(context.Context, report.Kind, int) ([]report.Stamp, error) {
+func (s *checking) Given(ctx context.Context, _ report.Kind, _ int) ([]report.Stamp, error) {
+	if s.given != nil {
+		return nil, s.given(ctx)
+	}
 	return nil, nil
 }
 func (s *checking) CheckGiven(context.Context, []report.Stamp) error { return nil }
@@ -121,6 +126,39 @@ func TestJournalThatTakesTooLongIsTrouble(t *testing.T) {
 		out := s.checkIndex(t, s.indexer(t), task{known: true})
 		if out.trouble == nil || out.trouble.reason != reasonJournal || out.checked {
 			t.Errorf("outcome %+v, want trouble with the reason journal, and the index not checked", out)
+		}
+	})
+}
+
+// TestComparisonThatHangsHoldsNothingUp: once an index was compared with the journal, a search that hangs
+// keeps its kind waiting for a moment only, and other kinds not at all.
+func TestComparisonThatHangsHoldsNothingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &checking{mappingKnown: true}
+		x := s.indexer(t)
+		s.checkIndex(t, x, task{known: true})
+		var hanging atomic.Int64
+		s.given = func(ctx context.Context) error {
+			hanging.Add(1)
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		began, ended := time.Now(), make(chan outcome)
+		for _, kind := range []report.Kind{report.Cities, report.Advisories} {
+			go func() {
+				ended <- x.perform(t.Context(), task{kind: kind, known: true, check: true, max: 100}, progress{claimed: func(claimed) {}})
+			}()
+		}
+		if synctest.Wait(); hanging.Load() != 2 {
+			t.Errorf("%d kinds are compared at the same time, want both", hanging.Load())
+		}
+		for range 2 {
+			if out := <-ended; out.trouble != nil || !out.checked {
+				t.Errorf("outcome %+v, want a check that is complete", out)
+			}
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("nothing was sent for %v", took)
 		}
 	})
 }

@@ -23,6 +23,7 @@ import (
 const (
 	newestGiven = 1000
 	newestAgain = 100
+	againWithin = 3 * time.Second
 )
 
 // compared has the kinds whose index was compared with the journal.
@@ -68,28 +69,39 @@ func (x *Indexer) triedToCompare(kind report.Kind) {
 	}
 }
 
-// compareIndices compares the index of kind, and those that were not compared yet, and returns why
+// compareIndices compares the indices that were not compared yet, or that of kind again, and returns why
 // that of kind could not be. What one of them shows holds for every kind. Only the first time matters
 // whether the cluster answers: nothing has been sent then.
 func (x *Indexer) compareIndices(ctx context.Context, kind report.Kind) (failed error, ofJournal bool) {
+	if x.compared.has(kind) {
+		return x.compareAgain(ctx, kind)
+	}
 	x.compared.one.Lock()
 	defer x.compared.one.Unlock()
 	for _, k := range x.cfg.kinds() {
-		again, limit := x.compared.has(k), newestGiven
-		if again && k != kind {
+		if x.compared.has(k) {
 			continue
 		}
-		if again {
-			limit = newestAgain
-		}
-		err, journal := x.compareIndex(ctx, k, limit)
+		err, journal := x.compareIndex(ctx, k, newestGiven)
 		if err == nil {
 			x.compared.set(k, true)
-		} else if k == kind && (journal || !again) {
+		} else if k == kind {
 			failed, ofJournal = err, journal
 		}
 	}
 	return failed, ofJournal
+}
+
+// compareAgain compares an index within a bounded time: nothing of its kind is sent meanwhile. What
+// takes longer is left to the next check, as is what the cluster does not answer.
+func (x *Indexer) compareAgain(parent context.Context, kind report.Kind) (failed error, ofJournal bool) {
+	ctx, cancel := context.WithTimeout(parent, againWithin)
+	defer cancel()
+	err, ofJournal := x.compareIndex(ctx, kind, newestAgain)
+	if err == nil || !ofJournal || ctx.Err() != nil && parent.Err() == nil {
+		return nil, false
+	}
+	return err, true
 }
 
 func (x *Indexer) compareIndex(ctx context.Context, kind report.Kind, limit int) (err error, ofJournal bool) {
