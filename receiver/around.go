@@ -183,15 +183,8 @@ func (o opener) isLike(records, list []byte) bool {
 	if kindA != "" && kindB != "" && kindA != kindB {
 		return false
 	}
-	ours, theirs := jsonscan.Members(a), jsonscan.Members(b)
-	ours, theirs = ours[:min(len(ours), maxNamesRead)], theirs[:min(len(theirs), maxNamesRead)]
-	same := 0
-	for _, m := range theirs {
-		if jsonscan.Value(ours, m.Name) != nil {
-			same++
-		}
-	}
-	return same*2 > len(theirs) && sizeB*3 > sizeA
+	theirs := jsonscan.Members(b)
+	return 2*sameNames(jsonscan.Members(a), theirs) > min(len(theirs), maxNamesRead) && sizeB*3 > sizeA
 }
 
 // nameOf returns the id by which an object may be referred to, with its kind where it states one.

@@ -153,15 +153,9 @@ func (o opener) moreBeside(object []jsonscan.Member) string {
 
 // unboxed returns members with values in place of lists of one, if records have most of theirs in such lists.
 func unboxed(records []byte, beside []jsonscan.Member) []jsonscan.Member {
-	one := func(m jsonscan.Member) []byte {
-		if first := jsonscan.Element(m.Value, 0); first != nil && jsonscan.Element(m.Value, 1) == nil {
-			return first
-		}
-		return nil
-	}
 	boxes, members := 0, jsonscan.Members(jsonscan.Element(records, 0))
 	for _, m := range members {
-		if one(m) != nil {
+		if jsonscan.Only(m.Value) != nil {
 			boxes++
 		}
 	}
@@ -170,8 +164,9 @@ func unboxed(records []byte, beside []jsonscan.Member) []jsonscan.Member {
 	}
 	beside = slices.Clone(beside)
 	for i, m := range beside {
-		if _, ok := scalarText(one(m)); ok {
-			beside[i].Value = one(m)
+		only := jsonscan.Only(m.Value)
+		if _, ok := scalarText(only); ok {
+			beside[i].Value = only
 		}
 	}
 	return beside

@@ -1,6 +1,7 @@
 package receiver
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,32 +28,29 @@ type level struct {
 // beside returns the members beside the one that is followed.
 func (l *level) beside() []jsonscan.Member { return slices.Concat(l.object[:l.at], l.object[l.at+1:]) }
 
-// eachByContent calls yield with the records of a payload that what is in it tells, and reports whether it
-// tells them.
-func (o opener) eachByContent(body []byte, yield func(record) bool) bool {
+// byContent returns the records of a payload that what is in it tells; nil if it tells none.
+func (o opener) byContent(body []byte) iter.Seq[record] {
 	if list, beside := tableIn(body); list != nil && o.namesPlaces(list, 2) && !o.says(list, beside) {
-		o.unwrapList(list, nil, yield)
-		return true
+		return func(yield func(record) bool) { o.unwrapList(list, nil, yield) }
 	}
-	if top := jsonscan.Members(body); top != nil {
-		if l, ok := o.byContent(top); ok && l.made {
-			o.unwrapList(l.list, o.around(l), yield)
-			return true
-		} else if ok {
-			o.unwrapElements(l.list, maxEnvelopes, o.around(l), yield)
-			return true
-		}
+	l, kept, ok := o.placed(jsonscan.Members(body))
+	switch {
+	case !ok:
+		return nil
+	case l.made:
+		return func(yield func(record) bool) { o.unwrapList(l.list, kept, yield) }
 	}
-	return false
+	return func(yield func(record) bool) { o.unwrapElements(l.list, maxEnvelopes, kept, yield) }
 }
 
-// byContent finds the one list in a payload whose objects are about places: most of them name a country in
+// placed finds the one list in a payload whose objects are about places: most of them name a country in
 // the same column, or refer to objects that do, and not all the same one. Whatever such a list is called, it
-// has the records, if nothing is lost of what stands beside it. What other objects refer to is no list of records.
-func (o opener) byContent(top []jsonscan.Member) (found listAt, ok bool) {
+// has the records, if nothing is lost of what stands beside it. What other objects refer to is no list of
+// records. kept is what is kept with each of them.
+func (o opener) placed(top []jsonscan.Member) (found listAt, kept *around, ok bool) {
 	var all []listAt
 	if o.listsIn(top, nil, maxEnvelopes, &all); len(all) == maxLists {
-		return listAt{}, false
+		return listAt{}, nil, false
 	}
 	var candidates []listAt
 	note := func(l listAt) {
@@ -80,12 +78,10 @@ func (o opener) byContent(top []jsonscan.Member) (found listAt, ok bool) {
 		return slices.ContainsFunc(candidates, func(other listAt) bool { return !other.is(l) && o.refersTo(other, l) })
 	})
 	if len(candidates) != 1 {
-		return listAt{}, false
+		return listAt{}, nil, false
 	}
-	if found = candidates[0]; o.losesAnything(found) {
-		return listAt{}, false
-	}
-	return found, true
+	kept, ok = o.keptOf(candidates[0])
+	return candidates[0], kept, ok
 }
 
 func (l listAt) is(other listAt) bool { return &l.list[0] == &other.list[0] }
@@ -104,22 +100,29 @@ func countObjects(list []byte) (n int) {
 	return n
 }
 
-// around returns what is kept with each record of a list: what it refers to, at all levels.
-func (o opener) around(l listAt) (kept *around) {
+// keptOf returns what is kept with each record of a list: what it refers to, at all levels. It is not ok if
+// anything else beside the list, or beside what it is in, would be lost.
+func (o opener) keptOf(l listAt) (kept *around, ok bool) {
 	var levels []*level
 	for in := l.in; in != nil; in = in.outer {
 		levels = append(levels, in)
 	}
 	for i, in := range slices.Backward(levels) {
-		m := in.object[in.at]
+		m, beside := in.object[in.at], in.beside()
 		if i == 0 {
 			m.Value = l.list
 		}
-		if a := o.keptWith(m, in.beside()); a != nil {
+		a := o.keptWith(m, beside)
+		if a != nil {
 			a.outer, kept = kept, a
 		}
+		if o.says(l.list, without(beside, func(m jsonscan.Member) bool {
+			return a.keeps(m.Name) || o.hasID(record{members: []jsonscan.Member{m}})
+		})) {
+			return nil, false
+		}
 	}
-	return kept
+	return kept, true
 }
 
 // listsIn appends the lists in an object, at any depth but within lists, up to maxLists.
@@ -149,20 +152,25 @@ func (o opener) listsIn(object []jsonscan.Member, outer *level, depth int, all *
 	}
 }
 
+// typeIn returns where an object says what it is; empty if it does not.
+func (o opener) typeIn(object []byte) jsontext.Pointer {
+	for _, m := range jsonscan.Members(object) {
+		if n := o.words.vocabulary.Read(m.Name); !n.Unknown && n.Concepts&^o.words.event == 0 && n.Concepts != 0 {
+			return jsontext.Pointer("").AppendToken(m.Name)
+		}
+	}
+	return ""
+}
+
 // byType returns the objects of a list by what they say that they are, if they are of several kinds, which
 // have different members, as in a graph; else nil.
 func (o opener) byType(list jsonscan.Member) (groups []jsonscan.Member) {
 	var names []string
 	by := map[string][]byte{}
+	at := o.typeIn(jsonscan.Element(list.Value, 0))
 	for element := range jsonscan.Elements(list.Value) {
-		name := ""
-		for _, m := range jsonscan.Members(element) {
-			if n := o.words.vocabulary.Read(m.Name); !n.Unknown && n.Concepts&^o.words.event == 0 && n.Concepts != 0 {
-				name = strings.Trim(string(m.Value), `["] `)
-				break
-			}
-		}
-		if name == "" || by[name] == nil && len(names) == maxTypes {
+		name := strings.Trim(string(jsonscan.Lookup(element, at)), `["] `)
+		if at == "" || name == "" || by[name] == nil && len(names) == maxTypes {
 			return nil
 		}
 		if by[name] == nil {
@@ -192,28 +200,8 @@ func (o opener) byType(list jsonscan.Member) (groups []jsonscan.Member) {
 	return groups
 }
 
-// losesAnything reports whether anything beside a list of records, or beside what it is in, would be lost with
-// what it is in: it is more than what a message says of itself, explains no values, and is not kept with the
-// records that refer to it.
-func (o opener) losesAnything(l listAt) bool {
-	kept := o.around(l)
-	for in := l.in; in != nil; in = in.outer {
-		beside := without(in.beside(), func(m jsonscan.Member) bool {
-			isKept := false
-			for a := kept; a != nil; a = a.outer {
-				isKept = isKept || a.name == in.object[in.at].Name && a.keeps(m.Name)
-			}
-			return isKept || o.hasID(record{members: []jsonscan.Member{m}})
-		})
-		if o.says(l.list, beside) {
-			return true
-		}
-	}
-	return false
-}
-
 // says reports whether members beside a list of records say more than a message says of itself, and explain
-// no values.
+// no values: they would be lost.
 func (o opener) says(list []byte, beside []jsonscan.Member) bool {
 	beside = without(unboxed(list, beside), func(m jsonscan.Member) bool { return o.isLegend(list, m) })
 	isList := func(m jsonscan.Member) bool { return jsonscan.FirstByte(m.Value) == '[' && holdsObjects(m.Value) }
@@ -271,14 +259,13 @@ func (s *splitter) namesPlaces(list []byte, fewest int) bool {
 		}
 	}
 	for element := range jsonscan.Elements(list) {
-		if jsonscan.FirstByte(element) != '{' {
-			continue
-		}
-		if n++; n > placesLooked {
-			n--
+		if n == placesLooked {
 			break
 		}
-		look("", element, maxEnvelopes)
+		if jsonscan.FirstByte(element) == '{' {
+			look("", element, maxEnvelopes)
+			n++
+		}
 	}
 	if n < fewest {
 		return false

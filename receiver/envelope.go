@@ -77,28 +77,31 @@ func newOpener(s *splitter, put bool) opener { return opener{s, put, map[openedA
 
 // list yields the records of the payload of a POST. Each needs an id of its own.
 func (s *splitter) list(body []byte) iter.Seq[record] {
-	return func(yield func(record) bool) {
-		o := newOpener(s, false)
-		if len(s.records) == 0 && s.guess != nil && o.isClosed(recordOf(body)) {
-			if o.eachByContent(body, yield) {
-				return
-			}
+	o := newOpener(s, false)
+	if len(s.records) == 0 && s.guess != nil && o.isClosed(recordOf(body)) {
+		if found := o.byContent(body); found != nil {
+			return found
 		}
-		o.unwrap(body, maxEnvelopes, false, nil, yield)
 	}
+	return func(yield func(record) bool) { o.unwrap(body, maxEnvelopes, false, nil, yield) }
 }
 
 // isClosed reports whether a payload is no list of one kind of record, and no envelope of one that the names in
-// it tell how to open.
+// it tell how to open. A record that has an id and says something is none, and the usual case.
 func (o opener) isClosed(r record) bool {
-	if r.members == nil {
+	switch {
+	case r.members == nil:
 		return jsonscan.FirstByte(jsonscan.Element(r.raw, 0)) == '['
-	}
-	if o.listOf("", r.raw) != nil || o.isMessage(r.members) {
+	case o.hasID(r):
+		return !o.isMessage(r.members) && o.firstBeside(without(r.members, func(m jsonscan.Member) bool {
+			c := jsonscan.FirstByte(m.Value)
+			return c == '{' || c == '[' || o.hasID(record{members: []jsonscan.Member{m}})
+		}), true) == ""
+	case o.listOf("", r.raw) != nil || o.isMessage(r.members):
 		return false
 	}
 	e := o.open(r.members, maxEnvelopes, false)
-	return o.hasID(r) || e.inner == nil || e.beside != "" || o.byType(jsonscan.Member{Value: e.inner}) != nil
+	return e.inner == nil || e.beside != "" || o.byType(jsonscan.Member{Value: e.inner}) != nil
 }
 
 // one returns the record in the payload of a PUT. If there are several records inside, the whole
@@ -220,11 +223,10 @@ func (o opener) find(object []jsonscan.Member, depth int, listed bool) envelope 
 		if list := o.listOf(m.Name, m.Value); list != nil {
 			m.Value, made[m.Name] = list, true
 		}
-		if text := o.recordIn(m.Value); text != nil && listed && !o.put {
-			if 2*len(m.Value) > valueBytes(object) {
+		if listed && !o.put && 2*len(m.Value) > valueBytes(object) {
+			if text := o.recordIn(m.Value); text != nil {
 				return envelope{inner: text, name: m.Name}
 			}
-			continue
 		}
 		if o.mayHold(m, depth, listed) {
 			inside = append(inside, m)

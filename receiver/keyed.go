@@ -160,14 +160,19 @@ func isDistinct(all []string) bool {
 
 // isAlike reports whether one object has most of the members of another one.
 func isAlike(a, b []jsonscan.Member) bool {
+	same := sameNames(a, b)
+	return 2*same > min(len(b), maxNamesRead) && 2*same > min(len(a), maxNamesRead)
+}
+
+// sameNames returns how many of the first members of b are among those of a.
+func sameNames(a, b []jsonscan.Member) (same int) {
 	a, b = a[:min(len(a), maxNamesRead)], b[:min(len(b), maxNamesRead)]
-	same := 0
 	for _, m := range b {
 		if jsonscan.Value(a, m.Name) != nil {
 			same++
 		}
 	}
-	return 2*same > len(b) && 2*same > len(a)
+	return same
 }
 
 // richRecord is the number of values from which on an object is more than a part of a report.

@@ -98,11 +98,9 @@ func (g *guesser) in(list []jsonscan.Member, path jsontext.Pointer, means vocabu
 		all := means | n.Concepts
 		value, ofOne := m.Value, false
 		if jsonscan.FirstByte(value) == '[' { // it counts if it has one element
-			first, second := jsonscan.Element(value, 0), jsonscan.Element(value, 1)
-			if first == nil || second != nil {
+			if value, ofOne = jsonscan.Only(value), true; value == nil {
 				continue
 			}
-			value, ofOne = first, true
 		}
 		at := func() jsontext.Pointer {
 			if ofOne {
@@ -228,9 +226,7 @@ type candidate struct {
 	repeated string // a value that two different records have; empty where there is none
 }
 
-// survey examines all records of a payload.
-func (s *splitter) survey(body []byte) *survey { return s.surveyOf(s.list(body)) }
-
+// surveyOf examines all records of a payload.
 func (s *splitter) surveyOf(records iter.Seq[record]) *survey {
 	found := new(survey)
 	byPlace := map[jsontext.Pointer]*candidate{}

@@ -34,11 +34,7 @@ func longestList(raw []byte, depth int) (path jsontext.Pointer, most int) {
 		at, n := jsontext.Pointer(""), 0
 		switch jsonscan.FirstByte(m.Value) {
 		case '[':
-			for e := range jsonscan.Elements(m.Value) {
-				if jsonscan.FirstByte(e) == '{' {
-					n++
-				}
-			}
+			n = countObjects(m.Value)
 		case '{':
 			if depth > 1 {
 				at, n = longestList(m.Value, depth-1)

@@ -44,14 +44,16 @@ func (s *splitter) whyDeleted(object []jsonscan.Member) string {
 		return jsonscan.FirstByte(m.Value) == '"' && len(m.Value) > maxAside
 	})
 	for _, m := range object[:min(len(object), maxNamesRead)] {
-		n := s.words.vocabulary.Read(m.Name)
-		text, _ := quotedText(m.Value)
-		isSaid := n.Concepts == s.words.deleted && (string(m.Value) == "true" || strings.EqualFold(text, "true"))
-		if !isSaid && !hasText && text != "" && (s.words.isOfEvent(n) || strings.EqualFold(m.Name, "status")) {
+		is := false
+		switch c := jsonscan.FirstByte(m.Value); { // the value first: few have one that could tell it, and names take longer
+		case c == 't', c == '"' && len(m.Value) == len(`"true"`) && strings.EqualFold(string(m.Value), `"true"`):
+			is = s.words.vocabulary.Read(m.Name).Concepts == s.words.deleted
+		case c == '"' && !hasText && (strings.EqualFold(m.Name, "status") || s.words.isOfEvent(s.words.vocabulary.Read(m.Name))):
+			text, _ := quotedText(m.Value)
 			of := s.words.vocabulary.Read(text)
-			isSaid = !of.Unknown && of.Concepts&s.words.deleted != 0 && of.Concepts&^(s.words.deleted|s.words.own) == 0
+			is = !of.Unknown && of.Concepts&s.words.deleted != 0 && of.Concepts&^(s.words.deleted|s.words.own) == 0
 		}
-		if isSaid {
+		if is {
 			return fmt.Sprintf("a note that the report was deleted: %q is %.40s", shortened(m.Name), m.Value)
 		}
 	}

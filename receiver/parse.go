@@ -80,12 +80,13 @@ func (p bodyParser) records(c call, body []byte, grow func(int64) error) (conten
 	var in contents
 	var found *survey // of what has no id at the usual pointers; nil where all have
 	n := 0
-	for record := range s.list(body) {
+	records := s.list(body)
+	for record := range records {
 		if n++; n > maxRecords {
 			continue // only counted
 		}
 		if found == nil && s.guess != nil && jsonscan.FirstByte(record.raw) == '{' && !s.hasOwnID(record) {
-			if found = s.survey(body); found.unclear() {
+			if found = s.surveyOf(records); found.unclear() {
 				return contents{}, newProblem(http.StatusUnprocessableEntity, reasonNoID,
 					"No record states an id where riskdex looks for one, so nothing of this delivery was accepted. "+found.says(c.kind))
 			}

@@ -34,9 +34,6 @@ type uniqueColumn struct {
 	prefix string // of links that differ in their last part alone, which is the id; empty if they are none
 }
 
-// idAt returns the id in a value of a column: a scalar, or the last part of a link.
-func (c *uniqueColumn) idAt(raw []byte) (string, bool) { return idAfter(c.prefix, raw) }
-
 // idAfter returns the text of a scalar, or what is after a prefix in it.
 func idAfter(prefix string, raw []byte) (string, bool) {
 	text, ok := scalarText(raw)
@@ -63,7 +60,7 @@ func (u *uniqueColumns) add(g *guesser, r record) {
 		u.columns = u.columns[:min(len(u.columns), maxPlaces)]
 	}
 	u.columns = slices.DeleteFunc(u.columns, func(c *uniqueColumn) bool {
-		text, ok := c.idAt(jsonscan.LookupMember(r.members, c.at))
+		text, ok := idAfter(c.prefix, jsonscan.LookupMember(r.members, c.at))
 		if ok && isWord(text) {
 			c.words++
 		} else if !looksLikeID(text) && !isURI(text) {
@@ -106,8 +103,8 @@ func (u *uniqueColumns) first(g *guesser, list []jsonscan.Member, path jsontext.
 			}
 		}
 		value := m.Value
-		if first := jsonscan.Element(value, 0); first != nil && jsonscan.Element(value, 1) == nil { // a list of one is its value
-			value, at = first, at.AppendToken("0")
+		if only := jsonscan.Only(value); only != nil { // a list of one is its value
+			value, at = only, at.AppendToken("0")
 		}
 		prefix := ""
 		if text, ok := quotedText(value); ok && isURI(text) && g.isSelf(at) {

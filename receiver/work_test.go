@@ -33,7 +33,7 @@ func TestWorkIsBounded(t *testing.T) {
 				for r := range s.list(text) {
 					_ = s.whyNotOpened(r)
 				}
-				s.survey(text)
+				s.surveyOf(s.list(text))
 			})
 		}
 		if small, large := work(60), work(240); large > 6*small {

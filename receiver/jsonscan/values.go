@@ -104,6 +104,14 @@ func Element(raw []byte, i int) []byte {
 	return nil
 }
 
+// Only returns the element of an array of one; nil where raw is anything else.
+func Only(raw []byte) []byte {
+	if Element(raw, 1) != nil {
+		return nil
+	}
+	return Element(raw, 0)
+}
+
 // Value returns the value of the member with that name, nil where there is none.
 func Value(members []Member, name string) []byte {
 	i := slices.IndexFunc(members, func(m Member) bool { return m.Name == name })
