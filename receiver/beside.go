@@ -35,6 +35,9 @@ func isState(name string) bool {
 // `{"id": "m1", "event": "city.updated", "data": {…}}`: it names the record's kind and a change.
 func (o opener) isMessage(object []jsonscan.Member) bool {
 	return slices.ContainsFunc(object, func(m jsonscan.Member) bool {
+		if len(m.Value) > maxAside || jsonscan.FirstByte(m.Value) != '"' {
+			return false // a record has long texts, which are not the names of changes
+		}
 		text, ok := quotedText(m.Value)
 		return ok && o.words.isOfEvent(o.words.vocabulary.Read(m.Name)) && o.words.tellsChange(text)
 	}) && slices.ContainsFunc(object, func(m jsonscan.Member) bool {
