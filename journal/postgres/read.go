@@ -5,11 +5,9 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"iter"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/tables"
 	"riskdex/report"
@@ -25,6 +23,8 @@ func (j *Journal) reader() *tables.Reader {
 			return f(j.db)
 		},
 		Snapshot:  j.inSnapshot,
+		Long:      j.inLongSnapshot,
+		Open:      func() context.Context { return j.open },
 		IsCorrupt: func(error) bool { return false },
 	})
 }
@@ -101,45 +101,12 @@ func tableBytes(ctx context.Context, pool *pgxpool.Pool) (all, used int64, err e
 // is longer than the admin listener waits for a client.
 const snapshotIdle = "90s"
 
-// Records implements Journal.
-func (j *Journal) Records(ctx context.Context, kind report.Kind) iter.Seq2[report.Record, error] {
-	return func(yield func(report.Record, error) bool) {
-		more := true
-		err := j.eachRecord(ctx, kind, func(r report.Record) bool {
-			more = yield(r, nil)
-			return more
-		})
-		if err != nil && more {
-			yield(report.Record{}, fmt.Errorf("read the %s in the journal: %w", kind, err))
-		}
-	}
-}
-
-// eachRecord calls f with every record until f returns false.
-func (j *Journal) eachRecord(ctx context.Context, kind report.Kind, f func(report.Record) bool) (err error) {
-	if err := report.CheckKind(kind); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(j.open, func() { cancel(journal.ErrClosed) })()
-	defer func() {
-		if err != nil && context.Cause(ctx) != nil {
-			err = context.Cause(ctx)
-		}
-	}()
+// inLongSnapshot is inSnapshot for as long as a client reads.
+func (j *Journal) inLongSnapshot(ctx context.Context, f func(q tables.Querier, between func() error) error) error {
 	return j.inSnapshot(ctx, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, "SET LOCAL idle_in_transaction_session_timeout = '"+snapshotIdle+"'"); err != nil {
 			return err
 		}
-		for r, err := range j.EachRecord(ctx, tx, kind, func() error { return nil }) {
-			if err != nil {
-				return err
-			}
-			if !f(r) {
-				return nil
-			}
-		}
-		return nil
+		return f(tx, func() error { return nil })
 	})
 }

@@ -115,7 +115,8 @@ func open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Over: j.over, Claimed: j.claims.of, Contents: j.contents, Lost: j.lost})
 	j.Reader = tables.NewReader(tables.SQLite, tables.Hooks{
 		Read:     func(f func(tables.Querier) error) error { return j.read(func(e *engine) error { return f(e.readers) }) },
-		Snapshot: j.inSnapshot, IsCorrupt: isCorrupt,
+		Snapshot: j.inSnapshot, Long: j.inLongSnapshot, IsCorrupt: isCorrupt,
+		Open: func() context.Context { return j.open },
 	})
 	j.close = sync.OnceValue(j.shutDown)
 	j.open, j.endCopies = context.WithCancel(context.WithoutCancel(ctx))

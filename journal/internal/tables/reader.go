@@ -24,6 +24,11 @@ type Hooks struct {
 	// Snapshot calls f in a transaction that only reads, and sees the journal as it is in one moment. It
 	// waits for the memory that f lacks without one.
 	Snapshot func(ctx context.Context, f func(*sql.Tx) error) error
+	// Long calls f as Snapshot does, for as long as a client reads. between is to be called now and then; its
+	// error says why f must end.
+	Long func(ctx context.Context, f func(q Querier, between func() error) error) error
+	// Open returns a context that is done once the journal closes.
+	Open func() context.Context
 	// IsCorrupt reports whether an error is that the database cannot follow the pages of a row.
 	IsCorrupt func(error) bool
 }

@@ -2,8 +2,10 @@ package tables
 
 import (
 	"context"
+	"fmt"
 	"iter"
 
+	"riskdex/journal"
 	"riskdex/report"
 )
 
@@ -14,9 +16,47 @@ const (
 	recordsBatchBytes = 1 << 20 // of records; one that is larger comes alone
 )
 
-// EachRecord yields the newest record of every document of a kind that is not deleted. q sees one state
+// Records implements Journal.
+func (r *Reader) Records(ctx context.Context, kind report.Kind) iter.Seq2[report.Record, error] {
+	return func(yield func(report.Record, error) bool) {
+		if err := r.eachRecord(ctx, kind, yield); err != nil {
+			yield(report.Record{}, fmt.Errorf("read the %s in the journal: %w", kind, err))
+		}
+	}
+}
+
+// eachRecord calls yield with every record until it returns false, or the journal closes.
+func (r *Reader) eachRecord(ctx context.Context, kind report.Kind, yield func(report.Record, error) bool) (err error) {
+	if err := report.CheckKind(kind); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(r.hooks.Open(), func() { cancel(journal.ErrClosed) })()
+	more := true
+	err = r.hooks.Long(ctx, func(q Querier, between func() error) error {
+		for record, err := range r.recordsIn(ctx, q, kind, between) {
+			if err != nil {
+				return err
+			}
+			if more = yield(record, nil); !more {
+				break
+			}
+		}
+		return nil
+	})
+	switch {
+	case !more:
+		return nil
+	case err != nil && context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// recordsIn yields the newest record of every document of a kind that is not deleted. q sees one state
 // of the journal. between is called before each batch, and its error ends the sequence.
-func (r *Reader) EachRecord(ctx context.Context, q Querier, kind report.Kind, between func() error) iter.Seq2[report.Record, error] {
+func (r *Reader) recordsIn(ctx context.Context, q Querier, kind report.Kind, between func() error) iter.Seq2[report.Record, error] {
 	return func(yield func(report.Record, error) bool) {
 		v := view{r, ctx, q}
 		heads, err := v.live(kind, "")
