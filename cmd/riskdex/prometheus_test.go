@@ -35,6 +35,7 @@ type watched struct {
 	server, native *prometheus.Server // native stores native histograms
 	open           map[string]string  // from queries that have found nothing yet to what they are for
 	glanced        map[int]bool       // open panels that have shown an incident
+	searches       string             // address of searches of apps
 }
 
 // watch starts everything, and returns when both servers have scraped once, so that they
