@@ -688,16 +688,15 @@ func (in *inference) title() {
 	if len(found) == 0 {
 		return
 	}
-	best := found[first(found, func(f candidate) float64 { return f.score })].c
-	slices.SortStableFunc(found, func(a, b candidate) int {
-		if (a.c == best) != (b.c == best) {
-			return map[bool]int{true: -1, false: 1}[a.c == best]
-		}
-		return cmp.Compare(b.score, a.score)
-	})
+	toFront := func(i int) {
+		f := found[i]
+		found = slices.Insert(slices.Delete(found, i, i+1), 0, f)
+	}
+	toFront(first(found, func(f candidate) float64 { return f.score }))
+	slices.SortStableFunc(found[1:], func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
 	for i, f := range found { // the version in English of the best one is better still
 		if i > 0 && isEnglishOf(f.c, found[0].c) {
-			found = slices.Insert(slices.Delete(found, i, i+1), 0, f)
+			toFront(i)
 			break
 		}
 	}
