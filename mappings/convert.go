@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"riskdex/internal/vocabulary"
 	"riskdex/mappings/plaintext"
 )
 
@@ -67,7 +68,13 @@ func (x *extractor) line(s []byte) ([]byte, verdict) {
 // otherName is line without the title, which is no other name.
 func (x *extractor) otherName(s []byte) ([]byte, verdict) {
 	name, v := x.line(s)
-	if v == fits && strings.EqualFold(string(name), x.subject.title) {
+	if v != fits {
+		return name, v
+	}
+	if strings.EqualFold(string(name), x.subject.title) {
+		return nil, absent
+	}
+	if word, ok := severity.english(vocabulary.Fold(string(name))); ok && word == "none" {
 		return nil, absent
 	}
 	return name, v

@@ -2,6 +2,8 @@ package mappings
 
 import (
 	"bytes"
+	"cmp"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -217,6 +219,34 @@ var zones = map[string]int{
 	"est": -300, "edt": -240, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480, "pdt": -420, "jst": 540, "kst": 540, "sgt": 480, "hkt": 480, "aest": 600, "aedt": 660,
 }
 
+// eastClock is a time of day in Chinese, Japanese or Korean, and eastYear a year of an era.
+var (
+	eastClock = regexp.MustCompile(`(\d{1,2})\s*[時时시]\s*(?:(\d{1,2})\s*[分분])?\s*(?:(\d{1,2})\s*[秒초])?`)
+	eastYear  = regexp.MustCompile(`(令和|平成|昭和|民國|民国)\s*(\d{1,3}|元)`)
+)
+
+// beforeEra is the year before the first one of an era.
+var beforeEra = map[string]int{"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
+
+// western turns eras and the words of a time of day into what is written elsewhere.
+func western(text string) string {
+	if isASCII(text) {
+		return text
+	}
+	text = eastYear.ReplaceAllStringFunc(text, func(s string) string {
+		of := eastYear.FindStringSubmatch(s)
+		n, err := strconv.Atoi(of[2])
+		if err != nil {
+			n = 1
+		}
+		return strconv.Itoa(beforeEra[of[1]] + n)
+	})
+	return eastClock.ReplaceAllStringFunc(text, func(s string) string {
+		of := eastClock.FindStringSubmatch(s)
+		return of[1] + ":" + cmp.Or(of[2], "00") + ":" + cmp.Or(of[3], "00")
+	})
+}
+
 // writtenDate reads a date as people write it, in words or in numbers, perhaps with the day of the week, a
 // time and a zone: Monday, 14th September 2026; 30 de julio de 2026; 24 June 2025, 5:52 am BST;
 // 14/09/2026 - 15:46; 2026年7月30日. It does not read 7/8/2026 unless order says which number is the day.
@@ -231,7 +261,7 @@ func writtenDate(text string, order dateOrder) (t time.Time, wholeDay, ok bool) 
 	var sizes []int
 	month, named := 0, -1 // which of the numbers it stands before
 	clock, offset, zoned, timed, afternoon := -1, 0, false, false, -1
-	folded := vocabulary.Fold(text)
+	folded := vocabulary.Fold(western(text))
 	sign := byte(' ')
 	for i := 0; i < len(folded); {
 		c := folded[i]

@@ -16,6 +16,7 @@ import (
 
 	"riskdex/internal/vocabulary"
 	"riskdex/mappings/gazetteer"
+	"riskdex/mappings/language"
 	"riskdex/report"
 )
 
@@ -308,18 +309,24 @@ func (in *inference) country() {
 			in.taken[f.c] = "country"
 			continue
 		}
-		from = append(from, source{at: f.c.pattern(), split: ",;|/"})
+		from = append(from, source{at: f.c.pattern(), split: listSigns})
 		in.note("country", f.c, "%.0f %% of its values are countries, %.0f %% those that the report is about", 100*f.by, 100*f.agrees)
 	}
 	in.mapping.Fields.Country = from
-	if in.kind == report.Cities { // names alone may have meant another city
-		stated := map[int][]string{}
-		for _, v := range found[0].c.cells {
-			if codes := in.countriesOf(v.text); codes != nil {
-				stated[v.record] = codes
-			}
+	stated := map[int][]string{}
+	for _, v := range found[0].c.cells {
+		if codes := in.countriesOf(v.text); codes != nil {
+			stated[v.record] = append(stated[v.record], codes...)
 		}
+	}
+	if in.kind == report.Cities { // names alone may have meant another city
 		in.elect(stated)
+		return
+	}
+	for record, codes := range stated { // a text may not name them
+		for _, code := range codes {
+			in.nations[record][code] = true
+		}
 	}
 }
 
@@ -688,25 +695,34 @@ func (in *inference) title() {
 	if len(found) == 0 {
 		return
 	}
+	for i, f := range found { // of two columns that name the city, the heading before the name is the title
+		for _, of := range found {
+			if in.kind == report.Cities && f.c.parent == of.c.parent && f.c.before < of.c.before && in.isHeadingOf(f.c, of.c) {
+				found[i].score = max(found[i].score, of.score+2*asGood)
+			}
+		}
+	}
 	toFront := func(i int) {
 		f := found[i]
 		found = slices.Insert(slices.Delete(found, i, i+1), 0, f)
 	}
 	toFront(first(found, func(f candidate) float64 { return f.score }))
 	slices.SortStableFunc(found[1:], func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
-	for i, f := range found { // the version in English of the best one is better still
-		if i > 0 && isEnglishOf(f.c, found[0].c) {
-			toFront(i)
-			break
-		}
-	}
 	if found[0].score < 0.5 {
 		return
 	}
 	var from []pattern
+	english := in.englishOf(found[0].c)
+	if english != nil {
+		from = append(from, english.pattern())
+		in.note("title", english, "the same in English")
+	}
 	for i, f := range found {
 		if i > 0 && (i > 2 || f.score < 0.6) {
 			break
+		}
+		if f.c == english {
+			continue
 		}
 		from = append(from, f.c.pattern())
 		if i == 0 {
@@ -719,6 +735,22 @@ func (in *inference) title() {
 		}
 	}
 	in.mapping.Fields.Title = from
+}
+
+// isHeadingOf reports whether the values of a column have those of another one in them, and more words.
+func (in *inference) isHeadingOf(c, of *column) bool {
+	names := map[int]string{}
+	for _, v := range of.cells {
+		names[v.record] = v.text
+	}
+	n := 0
+	for _, v := range c.cells {
+		name := names[v.record]
+		if rest := strings.Replace(v.text, name, "", 1); name != "" && len(rest) < len(v.text) && strings.ContainsFunc(rest, unicode.IsLetter) {
+			n++
+		}
+	}
+	return c.of.length < 80 && nearlyAll(n, len(c.cells)) && nearlyAll(n, len(of.cells))
 }
 
 // languageOf returns the language of the entry of a list by language that a column is, or "".
@@ -749,22 +781,62 @@ func (in *inference) isOfPlace(c *column) bool {
 	return false
 }
 
-// isEnglishOf reports whether the name of a column is that of another one with a tag for English.
-func isEnglishOf(c, of *column) bool {
-	if c.parent != of.parent {
-		return false
+// englishOf returns the column that has a title in English, of which c has the one in another language; or nil.
+// It is called like c with something more, or as titles are, in an object or the entry of a list beside it.
+func (in *inference) englishOf(c *column) *column {
+	const few = 1 // known words, since a title has not many
+	own := in.language(c, language.Sure)
+	isForeign := own != "en" && (own != "" || c.ascii() < 0.5)
+	var found []*column
+	for _, of := range in.scalars {
+		if of == c || !of.isPlain() || !in.isName(of) || in.isForeign(of) || of.of.prose > 0.3 || of.of.distinct < 2 {
+			continue
+		}
+		rest, longer := strings.CutPrefix(of.folded, c.folded)
+		beside, tag := of.parent == c.parent, in.languageOf(of)
+		if beside && longer && vocabulary.IsLanguage(rest) {
+			tag = vocabulary.Language(rest)
+		}
+		switch {
+		case tag != "" && tag != "en", beside && !longer, !longer && of.of.named&in.bits("title") == 0:
+		case tag == "en" && longer, isForeign && (in.language(of, few) == "en" || beside && of.ascii() > 0.8 && c.ascii() < 0.2):
+			found = append(found, of)
+		}
 	}
-	rest, ok := strings.CutPrefix(c.folded, of.folded)
-	return ok && vocabulary.IsLanguage(rest) && vocabulary.Language(rest) == "en"
+	if len(found) == 0 {
+		return nil
+	}
+	return found[first(found, func(of *column) float64 { return in.share(of) - 0.03*float64(of.depth()) })]
+}
+
+// ascii returns the share of values without letters of other languages.
+func (c *column) ascii() float64 {
+	n := 0
+	for _, v := range c.cells {
+		if isASCII(v.text) {
+			n++
+		}
+	}
+	return shareOf(n, len(c.cells))
+}
+
+// language returns the language of the values of a column, or "".
+func (in *inference) language(c *column, fewest int) string {
+	var all []byte
+	for _, v := range c.cells {
+		all = append(append(all, v.text...), '\n')
+	}
+	return in.x.detector.Of(all, fewest)
 }
 
 // names finds other names of the city.
 // named returns how many values of a column name their city, how many of their parts do and how many parts
 // there are, and of how many values the city is known.
 func (in *inference) named(c *column, split string) (names, parts, all, known int) {
+	seen, most := c.usual()
 	for _, v := range c.cells {
 		city := in.cities[v.record]
-		if city == nil {
+		if city == nil || v.text == most && seen[most] > 2 && 10*seen[most] > len(c.cells) && 2*seen[most] < len(c.cells) { // what stands for none
 			continue
 		}
 		known++
@@ -808,10 +880,13 @@ func (in *inference) names() {
 	}
 }
 
+// listSigns stand between the values in a text that lists them.
+const listSigns = ",;|/、，；"
+
 // separators returns the signs between the names in a column: those where a part is a name of the city, and
 // the whole is none, in most values that have the sign.
 func (in *inference) separators(c *column) (signs string) {
-	for _, sign := range "|;,/" {
+	for _, sign := range listSigns {
 		with, parts := 0, 0
 		for _, v := range c.cells {
 			city := in.cities[v.record]
@@ -1000,7 +1075,10 @@ func (in *inference) times() {
 	f := &in.mapping.Fields
 	updated := pick("updated_at", "updated", "", &f.UpdatedAt)
 	ends := pick("ends_at", "end", "", &f.EndsAt)
-	starts := pick("starts_at", "start", "valid event", &f.StartsAt)
+	var starts *column
+	if in.kind != report.Cities || ends != nil { // a city has a level since a day, and takes place at none
+		starts = pick("starts_at", "start", "valid event", &f.StartsAt)
+	}
 	published := pick("published_at", "published", "", &f.PublishedAt)
 	if published == nil {
 		published = pick("published_at", "created", "date", &f.PublishedAt)
@@ -2068,6 +2146,7 @@ func (in *inference) placesOf(all []located) {
 			break
 		}
 	}
+	var listed []*column           // each place once, though it has names in several languages
 	for _, c := range in.scalars { // names of cities in the countries that a report is about
 		if in.kind == report.Cities || in.taken[c] != "" || c.of.letters < 0.9 || c.of.length > 40 || in.isForeign(c) || c.isSlug() || in.isOfPlace(c) || slices.ContainsFunc(each, func(p pattern) bool { return p.text == c.pointer() }) {
 			continue
@@ -2081,9 +2160,10 @@ func (in *inference) placesOf(all []located) {
 				}
 			}
 		}
-		if here < 3 || 10*known < 7*len(c.cells) || 10*here < 7*known {
+		if here < 3 || 10*known < 7*len(c.cells) || 10*here < 7*known || slices.ContainsFunc(listed, func(of *column) bool { return of != nil && of == c.entry() }) {
 			continue
 		}
+		listed = append(listed, c.entry())
 		each, name, at = append(each, c.pattern()), append(name, pattern{}), append(at, pattern{})
 		in.note("places", c, "%d of %d are cities where the report is", here, len(c.cells))
 	}

@@ -64,6 +64,31 @@ func TestSeeTellsTheSameInAnyOrder(t *testing.T) {
 	}
 }
 
+// TestTitles: the heading before a name, in English where the record has it, and each other name once.
+func TestTitles(t *testing.T) {
+	var all []report.Change
+	names := []string{"ロンドン", "パリ", "ラゴス", "東京", "リマ", "ナイロビ", "オスロ", "バグダッド", "ボゴタ", "ベルリン", "マドリード", "ローマ"}
+	for i, c := range unnamed(len(names)) {
+		of := strings.Split(string(c.Body), `"`)
+		english, other := "null", "なし"
+		if i%3 == 0 {
+			english, other = `"`+of[3]+`: City Profile"`, of[3]
+		}
+		all = append(all, change(report.Cities, fmt.Sprint("q", i), fmt.Sprintf(
+			`{"hyodai":"%s 都市別安全情報","hyodai_e":%s,"mei":%q,"mei_rm":%q,"betsumei":%q,"cd":%q}`, names[i], english, names[i], of[3], other, of[7])))
+	}
+	s := builtinSet(t)
+	s.See(report.Cities, all, true)
+	for i, want := range map[int]string{0: `"London: City Profile"`, 1: `"パリ 都市別安全情報"`} {
+		if got, _ := field(t, s, "title", string(all[i].Body)); got != want {
+			t.Errorf("the title of %s is %s, want %s", all[i].Body, got, want)
+		}
+	}
+	if got, _ := field(t, s, "names", string(all[1].Body)); strings.Contains(got, "なし") || !strings.Contains(got, "Paris") {
+		t.Errorf("the names of %s are %s", all[1].Body, got)
+	}
+}
+
 func TestSeeWaits(t *testing.T) {
 	s := builtinSet(t)
 	if told, _ := s.See(report.Cities, unnamed(fewestRecords-1), true); told != "" {

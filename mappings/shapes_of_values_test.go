@@ -44,8 +44,8 @@ func TestValuesInOtherShapes(t *testing.T) {
 			return fmt.Sprintf(`"pt":%d,"ut":%d`, 1750000000+i*1000, (i%2)*(1760000000+i*90000))
 		}, "updated_at", ``},
 		"dates by another name": {func(i int) string {
-			return fmt.Sprintf(`"posted":"2026-01-0%d","more":[{"label":%q,"value":"3 May 2026"},{"label":"zz","value":"%d"}]`, i%9+1, []string{"Starts", "Event begins"}[i%2], i)
-		}, "starts_at", `"2026-05-03T00:00:00Z"`},
+			return fmt.Sprintf(`"posted":"2026-01-0%d","more":[{"label":%q,"value":"3 May 2026"},{"label":"zz","value":"%d"}]`, i%9+1, []string{"Ends", "Event ends"}[i%2], i)
+		}, "ends_at", `"2026-05-03T23:59:59Z"`},
 		"airports as names": {func(i int) string {
 			return fmt.Sprintf(`"iata":{"gates":{%q:{"n":1}}}`, []string{"LHR", "CDG", "LOS", "HND", "LIM", "NBO", "OSL", "BGW", "BOG", "BER", "MAD", "FCO", "VIE", "WAW", "ATH", "CAI", "TUN", "ACC", "DKR", "EBB"}[i])
 		}, "airports", `["LOS"]`},

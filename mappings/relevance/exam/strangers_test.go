@@ -55,8 +55,8 @@ var later = []string{"php-platform", "graphql-hub", "boxed-values", "hypermedia"
 // leastRight is the share of values, in %, that has to be right without anything taught: of the first nine
 // vendors, of which mostWrong may be wrong, and of the later ones.
 var leastRight = map[string][2]int{
-	"title": {99, 70}, "names": {98, 75}, "country": {99, 98}, "code": {99, 97}, "airports": {99, 97}, "position": {99, 97}, "level": {99, 97},
-	"published_at": {99, 75}, "updated_at": {99, 97}, "starts_at": {99, 98}, "ends_at": {99, 98}, "threats": {97, 70}, "places": {98, 85},
+	"title": {99, 97}, "names": {98, 96}, "country": {99, 98}, "code": {99, 97}, "airports": {99, 97}, "position": {99, 97}, "level": {99, 97},
+	"published_at": {99, 75}, "updated_at": {99, 97}, "starts_at": {99, 98}, "ends_at": {99, 98}, "threats": {97, 70}, "places": {98, 98},
 }
 
 const mostWrong = 1
