@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"iter"
 	"slices"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -47,6 +48,9 @@ const maxEnvelopes = 6
 // manyRecords is the number of elements from which on a list outweighs the name it stands under,
 // and from which on values that all differ do so by intent.
 const manyRecords = 10
+
+// maxCompared elements of a list tell how the others are read.
+const maxCompared = 100
 
 // envelope is what is known of an object that is opened: where its records are, and what beside
 // them is kept with each. If beside is not empty, a member of that name may hold more records, and
@@ -156,9 +160,13 @@ func (o opener) unwrap(raw []byte, depth int, listed bool, kept *around, yield f
 
 // unwrapElements unwraps the elements of a list.
 func (o opener) unwrapElements(list []byte, depth int, kept *around, yield func(record) bool) bool {
+	usual := sync.OnceValue(func() string { return o.usualOf(list, depth-1) })
 	for element := range jsonscan.Elements(list) {
 		next := false
 		clear(o.opened)
+		if inner := o.asUsual(element, depth-1, usual); inner != nil {
+			element = inner
+		}
 		if jsonscan.FirstByte(element) == '[' || depth == 0 {
 			next = yield(record{raw: element, members: jsonscan.Members(element), around: kept})
 		} else {
@@ -169,6 +177,50 @@ func (o opener) unwrapElements(list []byte, depth int, kept *around, yield func(
 		}
 	}
 	return true
+}
+
+// usualOf returns the name under which most elements of a list have their records; empty if most have none.
+func (o opener) usualOf(list []byte, depth int) (most string) {
+	names, n := map[string]int{}, 0
+	for element := range jsonscan.Elements(list) {
+		if n++; n > maxCompared {
+			n--
+			break
+		}
+		if e := o.open(jsonscan.Members(element), depth, true); e.inner != nil && e.beside == "" {
+			names[e.name]++
+		}
+	}
+	for name, times := range names {
+		if 2*times > n {
+			most = name
+		}
+	}
+	return most
+}
+
+// asUsual returns the record in an element of a list that could not be opened by itself, though most others
+// could: with short values of other kinds beside it, as cursors are that happen to look like words.
+func (o opener) asUsual(element []byte, depth int, usual func() string) []byte {
+	members := jsonscan.Members(element)
+	if members == nil || depth < 1 || o.hasID(record{members: members}) {
+		return nil
+	}
+	if e := o.open(members, depth, true); e.inner != nil {
+		return nil
+	}
+	inner := jsonscan.Value(members, usual())
+	if jsonscan.FirstByte(inner) != '{' || !o.statesID(recordOf(inner)) {
+		return nil
+	}
+	beside := without(members, func(m jsonscan.Member) bool { return &m.Value[0] == &inner[0] })
+	if slices.ContainsFunc(beside, func(m jsonscan.Member) bool {
+		_, scalar := scalarText(m.Value)
+		return !isNothing(m.Value) && (!scalar || len(m.Value) > maxAside)
+	}) {
+		return nil
+	}
+	return inner
 }
 
 // unwrapList unwraps the elements of a list that was made of an object.
