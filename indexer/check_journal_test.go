@@ -38,6 +38,7 @@ type checking struct {
 	resend        func() error
 	unreadable    error // of the journal
 	given         func(context.Context) error
+	refreshed     []report.Kind // before they were compared
 }
 
 func (s *checking) Claim(context.Context, report.Kind, int, int) ([]report.Change, error) {
@@ -60,7 +61,10 @@ func (s *checking) Note(_ context.Context, name, value string) error {
 	s.notes[name] = value
 	return nil
 }
-func (s *checking) Given(ctx context.Context, _ report.Kind, _ int) ([]report.Stamp, error) {
+func (s *checking) Given(ctx context.Context, kind report.Kind, _ int, refresh bool) ([]report.Stamp, error) {
+	if refresh {
+		s.refreshed = append(s.refreshed, kind)
+	}
 	if s.given != nil {
 		return nil, s.given(ctx)
 	}
@@ -161,6 +165,20 @@ func TestComparisonThatHangsHoldsNothingUp(t *testing.T) {
 			t.Errorf("nothing was sent for %v", took)
 		}
 	})
+}
+
+// TestLastChangeIsCompared: the first comparison sees what was written just before the start, which no search
+// may find yet, and what is sent next may replace.
+func TestLastChangeIsCompared(t *testing.T) {
+	t.Parallel()
+	s := &checking{mappingKnown: true}
+	x := s.indexer(t)
+	for range 2 {
+		s.checkIndex(t, x, task{known: true})
+		if !slices.Equal(s.refreshed, x.cfg.kinds()) {
+			t.Errorf("refreshed %v, want each kind once", s.refreshed)
+		}
+	}
 }
 
 // TestJournalIsNotElasticsearch: if the journal fails to mark deletes, that says nothing

@@ -88,8 +88,9 @@ type Indices interface {
 	// may fill the index behind the alias, which is returned, but none may have begun a
 	// take-over since.
 	CheckTakeOver(ctx context.Context, kind report.Kind, target string) (index string, err error)
-	// Given returns the newest versions in the index of kind that the journal gave out, up to limit.
-	Given(ctx context.Context, kind report.Kind, limit int) ([]report.Stamp, error)
+	// Given returns the newest versions in the index of kind that the journal gave out, up to limit; those
+	// of the last moment only if it is refreshed before.
+	Given(ctx context.Context, kind report.Kind, limit int, refresh bool) ([]report.Stamp, error)
 	// Forget is called after another process has managed the indices of kind. Ensure then
 	// accepts them as that process has left them.
 	Forget(kind report.Kind)

@@ -105,7 +105,7 @@ func (x *Indexer) compareAgain(parent context.Context, kind report.Kind) (failed
 }
 
 func (x *Indexer) compareIndex(ctx context.Context, kind report.Kind, limit int) (err error, ofJournal bool) {
-	given, err := x.indices.Given(ctx, kind, limit)
+	given, err := x.indices.Given(ctx, kind, limit, limit == newestGiven)
 	if err != nil || len(given) == 0 {
 		return err, false
 	}

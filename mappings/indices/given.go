@@ -7,9 +7,9 @@ import (
 )
 
 // Given returns the newest versions, up to limit, in the index of a kind that the journal gave out, which
-// it knows unless it was set back, or a copy of it sends to the same index. There are none in an index that another journal fills. It waits for
-// no refresh: a search wakes an index that is idle.
-func (x *Indices) Given(ctx context.Context, kind report.Kind, limit int) ([]report.Stamp, error) {
+// it knows unless it was set back, or a copy of it sends to the same index. There are none in an index that
+// another journal fills. What was written in the last moment is among them only if it is refreshed before.
+func (x *Indices) Given(ctx context.Context, kind report.Kind, limit int, refresh bool) ([]report.Stamp, error) {
 	s, err := x.state(ctx, kind)
 	if err != nil {
 		return nil, err
@@ -17,6 +17,11 @@ func (x *Indices) Given(ctx context.Context, kind report.Kind, limit int) ([]rep
 	index := x.meant(kind, s)
 	if index == "" || x.Lineage == "" || s.lineage(index) != x.Lineage {
 		return nil, nil
+	}
+	if refresh { // the search says what is wrong, if something is
+		if err := x.Client.Refresh(ctx, index); err != nil && ctx.Err() != nil {
+			return nil, err
+		}
 	}
 	return x.Client.NewestGiven(ctx, kind, index, limit)
 }
