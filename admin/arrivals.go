@@ -24,9 +24,10 @@ type ArrivalsJournal interface {
 // Arrivals notes in the journal when deliveries were accepted, so that every process tells it, and
 // after a restart too. Its methods may be called concurrently.
 type Arrivals struct {
-	journal ArrivalsJournal
-	log     *slog.Logger
-	wake    chan struct{}
+	journal  ArrivalsJournal
+	expected Expected
+	log      *slog.Logger
+	wake     chan struct{}
 
 	mu      sync.Mutex
 	changed map[string]time.Time // by the name of the note
@@ -38,15 +39,16 @@ type Arrivals struct {
 // time of the last delivery.
 const notesEvery = time.Second
 
-// mostSenders bounds the senders that are told apart. The names in certificates may be any.
+// mostSenders bounds the senders that are told apart, but for those that are expected. The names in
+// certificates may be any.
 const mostSenders = 100
 
-// longestSender is how many bytes are kept of the name of a sender.
+// longestSender is how many bytes are kept of the name of a sender that is not expected.
 const longestSender = 200
 
 // NewArrivals returns arrivals that are kept while Run runs.
-func NewArrivals(journal ArrivalsJournal, log *slog.Logger) *Arrivals {
-	return &Arrivals{journal: journal, log: log, wake: make(chan struct{}, 1), changed: map[string]time.Time{}, written: map[string]report.Arrivals{}}
+func NewArrivals(journal ArrivalsJournal, expected Expected, log *slog.Logger) *Arrivals {
+	return &Arrivals{journal: journal, expected: expected, log: log, wake: make(chan struct{}, 1), changed: map[string]time.Time{}, written: map[string]report.Arrivals{}}
 }
 
 // Note takes note of an answer, if it was one to a delivery that was accepted.
@@ -56,8 +58,13 @@ func (a *Arrivals) Note(one report.Answered) {
 	}
 	a.mu.Lock()
 	a.changed[report.ArrivalsNote(one.Kind)] = one.At
-	if one.Sender != "" {
-		a.changed[report.SenderNote(strings.ToValidUTF8(strings.ReplaceAll(one.Sender[:min(len(one.Sender), longestSender)], "\x00", ""), ""))] = one.At
+	name := one.Sender
+	if !a.expects(name) {
+		name = strings.ToValidUTF8(strings.ReplaceAll(name[:min(len(name), longestSender)], "\x00", ""), "")
+	}
+	// More than are kept must not pile up while the journal cannot be written.
+	if note := report.SenderNote(name); name != "" && (a.expects(name) || !a.changed[note].IsZero() || len(a.changed) < 2*mostSenders) {
+		a.changed[note] = one.At
 	}
 	a.mu.Unlock()
 	select {
@@ -66,20 +73,40 @@ func (a *Arrivals) Note(one report.Answered) {
 	}
 }
 
-// Run writes what is noted until ctx is done, and the rest of it then.
+func (a *Arrivals) expects(sender string) bool { return a.expected[sender] > 0 }
+
+// Run writes what is noted until ctx is done, and the rest of it then: also what could not be written
+// before. It notes that this process runs, too.
 func (a *Arrivals) Run(ctx context.Context) {
-	for {
+	for running := time.After(0); ; {
 		select {
 		case <-ctx.Done():
 			a.Write(context.WithoutCancel(ctx))
+			a.NoteRunning(context.WithoutCancel(ctx), time.Now())
 			return
+		case <-running:
+			a.NoteRunning(ctx, time.Now())
+			running = time.After(report.RunningEvery)
 		case <-a.wake:
-			a.Write(ctx)
 		}
+		a.Write(ctx)
 		select {
 		case <-ctx.Done():
 		case <-time.After(notesEvery):
 		}
+	}
+}
+
+// NoteRunning notes that a process runs now.
+func (a *Arrivals) NoteRunning(ctx context.Context, now time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, statsTimeout)
+	defer cancel()
+	stats, err := a.journal.Stats(ctx)
+	if err == nil {
+		err = a.journal.Note(ctx, report.RunningNote, report.RunningIn(stats.Notes).At(now).Note())
+	}
+	if err != nil {
+		a.log.Debug("that riskdex runs could not be noted in the journal", "error", err)
 	}
 }
 
@@ -102,10 +129,10 @@ func (a *Arrivals) Write(ctx context.Context) {
 					a.failed(changed, err)
 					return
 				}
-				notes = stats.Notes
+				notes = maps.Clone(stats.Notes)
 			}
 			was = was.Merge(report.ArrivalsIn(notes, name))
-			if _, isSender := report.SenderOf(name); isSender && was.Last.IsZero() && len(sendersIn(notes)) >= mostSenders {
+			if sender, is := report.SenderOf(name); is && was.Last.IsZero() && !a.expects(sender) && len(sendersIn(notes)) >= mostSenders {
 				continue
 			}
 		}
@@ -115,10 +142,13 @@ func (a *Arrivals) Write(ctx context.Context) {
 			return
 		}
 		a.written[name] = is
+		if notes != nil {
+			notes[name] = is.Note()
+		}
 	}
 }
 
-// failed leaves for the next delivery what could not be written.
+// failed leaves for the next time what could not be written.
 func (a *Arrivals) failed(changed map[string]time.Time, err error) {
 	a.log.Warn("the time of the last delivery could not be noted in the journal", "error", err)
 	a.mu.Lock()
@@ -159,8 +189,10 @@ type Arrived struct {
 func (a Arrived) name() string { return cmp.Or(string(a.Kind), "the sender "+a.Sender) }
 
 // arrived reads from the notes what is known of each kind and of each sender, and of what is
-// expected. Where nothing ever came, it is expected from the start of the process on.
-func (e Expected) arrived(notes map[string]string, started time.Time) (kinds map[report.Kind]Arrived, senders []Arrived) {
+// expected. Where nothing ever came, it is expected from the start of the process on; likewise where
+// none ran for longer than something may take to come.
+func (e Expected) arrived(notes map[string]string, started, now time.Time) (kinds map[report.Kind]Arrived, senders []Arrived) {
+	ran := report.RunningIn(notes).At(now)
 	of := func(note string, a Arrived, every time.Duration, usual bool) Arrived {
 		was := report.ArrivalsIn(notes, note)
 		if !was.Last.IsZero() {
@@ -177,6 +209,13 @@ func (e Expected) arrived(notes map[string]string, started time.Time) (kinds map
 		}
 		if every > 0 {
 			a.Because = "--expect-every says " + shortly(every)
+		}
+		if a.Last == nil || a.Expected == nil {
+			return a
+		}
+		if pause := a.Expected.Sub(*a.Last); ran.AwayUntil.After(*a.Last) && ran.AwayUntil.Sub(ran.AwayFrom) > pause {
+			a.Expected = new(ran.AwayUntil.Add(pause))
+			a.Because += ", from when riskdex ran again on"
 		}
 		return a
 	}

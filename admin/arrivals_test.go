@@ -34,7 +34,7 @@ func TestArrivalsAreKeptInTheJournal(t *testing.T) {
 	d := openDesk(t)
 	log := slog.New(slog.DiscardHandler)
 	f := &failing{ArrivalsJournal: d.journal}
-	a, b := admin.NewArrivals(f, log), admin.NewArrivals(d.journal, log)
+	a, b := admin.NewArrivals(f, nil, log), admin.NewArrivals(d.journal, nil, log)
 	at := time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)
 	note := func(to *admin.Arrivals, after time.Duration, kind report.Kind, status int, sender string) {
 		to.Note(report.Answered{At: at.Add(after), Kind: kind, Status: status, Sender: sender})
@@ -68,41 +68,54 @@ func TestArrivalsAreKeptInTheJournal(t *testing.T) {
 	if got := of(cities); got.Note() != want.After(at.Add(200*time.Hour)).Note() {
 		t.Error("what could not be written is lost")
 	}
-	again := admin.NewArrivals(d.journal, log) // after a restart
+	again := admin.NewArrivals(d.journal, nil, log) // after a restart
 	note(again, 201*time.Hour, report.Cities, 202, "acme")
 	if got := of(cities); got.LongestPause() != time.Hour || !got.Last.Equal(at.Add(201*time.Hour)) {
 		t.Errorf("after a restart: %v, pauses of %v", got.Last, got.LongestPause())
 	}
 }
 
-// TestSendersAreBounded: a certificate may have any name.
+// TestSendersAreBounded: a certificate may have any name. Those that are expected are always noted, in
+// full.
 func TestSendersAreBounded(t *testing.T) {
-	d := openDesk(t)
-	a := admin.NewArrivals(d.journal, slog.New(slog.DiscardHandler))
-	for n := range 120 {
-		a.Note(report.Answered{At: time.Unix(1_800_000_000, 0), Kind: report.Cities, Status: 202, Sender: fmt.Sprint(n) + strings.Repeat("\x00é", n+1)})
-		a.Write(t.Context())
-	}
-	stats, err := d.journal.Stats(t.Context())
-	require.NoError(t, err)
-	senders := 0
-	for name := range stats.Notes {
-		if sender, is := report.SenderOf(name); is {
-			senders++
-			if len(sender) > 200 {
-				t.Errorf("%d bytes are kept of a name", len(sender))
+	for name, together := range map[string]bool{"in one write": true, "one by one": false} {
+		t.Run(name, func(t *testing.T) {
+			d := openDesk(t)
+			expected := strings.Repeat("é", 120)
+			a := admin.NewArrivals(d.journal, admin.Expected{expected: time.Hour}, slog.New(slog.DiscardHandler))
+			note := func(sender string) {
+				a.Note(report.Answered{At: time.Unix(1_800_000_000, 0), Kind: report.Cities, Status: 202, Sender: sender})
+				if !together {
+					a.Write(t.Context())
+				}
 			}
-		}
-	}
-	if senders > 100 {
-		t.Errorf("%d senders are kept", senders)
+			for n := range 300 {
+				note(fmt.Sprint(n) + strings.Repeat("\x00é", n+1))
+			}
+			note(expected)
+			a.Write(t.Context())
+			stats, err := d.journal.Stats(t.Context())
+			require.NoError(t, err)
+			senders := 0
+			for name := range stats.Notes {
+				if sender, is := report.SenderOf(name); is && sender != expected {
+					senders++
+					if len(sender) > 200 {
+						t.Errorf("%d bytes are kept of a name", len(sender))
+					}
+				}
+			}
+			if _, noted := stats.Notes[report.SenderNote(expected)]; senders > 100 || !noted {
+				t.Errorf("%d senders are kept, and the expected one: %t", senders, noted)
+			}
+		})
 	}
 }
 
 // TestArrivalsAreWrittenAtTheEnd: what came in the last second before a stop.
 func TestArrivalsAreWrittenAtTheEnd(t *testing.T) {
 	d := openDesk(t)
-	a := admin.NewArrivals(d.journal, slog.New(slog.DiscardHandler))
+	a := admin.NewArrivals(d.journal, nil, slog.New(slog.DiscardHandler))
 	a.Note(report.Answered{At: time.Unix(1_800_000_000, 0), Kind: report.Cities, Status: 202})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

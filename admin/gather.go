@@ -114,7 +114,7 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 	}
 	var arrived map[report.Kind]Arrived
 	if st.Follows == "" {
-		arrived, st.Senders = s.Status.Expected.arrived(stats.Notes, st.StartedAt)
+		arrived, st.Senders = s.Status.Expected.arrived(stats.Notes, st.StartedAt, st.At)
 	}
 	for _, kind := range report.Kinds() {
 		k := stats.Kinds[kind]

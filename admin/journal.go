@@ -132,7 +132,7 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 		}
 		gauge(c.unbuilt, failed, string(kind))
 	}
-	kinds, senders := c.expected.arrived(stats.Notes, c.started)
+	kinds, senders := c.expected.arrived(stats.Notes, c.started, c.now())
 	for _, a := range append(slices.Collect(maps.Values(kinds)), senders...) {
 		gauge(c.arrived, secondsOf(a.Last), string(a.Kind), a.Sender)
 		gauge(c.due, secondsOf(a.Expected), string(a.Kind), a.Sender)

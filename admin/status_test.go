@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -301,6 +302,29 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 				if told := d.status().Troubles[0]; told.Kind != "" || !strings.HasPrefix(told.Detail, "Nothing of the sender acme") || !strings.HasSuffix(told.Detail, "--expect-every says 2h.") {
 					t.Errorf("%+v", told)
 				}
+				// What does not come while riskdex is stopped is no silence of others.
+				runs := func() {
+					a := admin.NewArrivals(d.journal, nil, slog.New(slog.DiscardHandler))
+					a.NoteRunning(t.Context(), d.clock())
+					a.NoteRunning(t.Context(), d.clock().Add(report.RunningEvery))
+				}
+				runs()
+				if st := d.status(); len(st.Troubles) != 1 {
+					t.Errorf("a process that runs: %+v", st.Troubles)
+				}
+				d.arrived(report.SenderNote("acme"), 0, 0)
+				runs()
+				d.set(func() { d.now = d.now.Add(3 * time.Hour) })
+				d.arrived(report.ArrivalsNote(report.Cities), 0, 0)
+				for range 2 {
+					if st := d.status(); !st.Well {
+						t.Errorf("none ran: %+v", st.Troubles)
+					}
+					runs()
+				}
+				d.set(func() { d.now = d.now.Add(2*time.Hour + time.Second) })
+				d.arrived(report.ArrivalsNote(report.Cities), 0, 0)
+				d.note(report.RunningNote, report.Running{Until: d.clock(), AwayFrom: d.clock().Add(-5*time.Hour - time.Second), AwayUntil: d.clock().Add(-2*time.Hour - time.Second)}.Note())
 			},
 			func() { d.expectNothing() },
 		},

@@ -2,6 +2,7 @@ package indexer_test
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -73,6 +74,23 @@ func TestIndexAheadOfTheJournal(t *testing.T) {
 			}
 			if v := r.lastVersion(); v <= inDays(89) {
 				t.Errorf("a later version is %d", v)
+			}
+			// Documents that somebody else wrote, with a version of their own in the field of ours, are
+			// no evidence that this journal was set back: neither when all of an index are compared, nor
+			// when one is in the way.
+			for id, version := range map[string]report.Version{"mine": 1, "in days": inDays(120), "out of reach": 1 << 62} {
+				for kind, received := range map[string]string{"": "", " received": `,"received_at":"2200-01-01T00:00:00Z"`, " never": `,"received_at":null`} {
+					path := r.Path(id+kind, indexertest.External(version))
+					r.Change("PUT", path+"&refresh", fmt.Sprintf(`{"version":%d%s}`, version, received))
+				}
+			}
+			r.Append(indexertest.Index(report.Cities, "in days", `{"text":"delivered"}`))
+			r.Drained()
+			r.restart(indexertest.Quick(), nil, nil)
+			r.Append(indexertest.Index(report.Cities, "mine", `{"text":"delivered"}`))
+			r.Drained()
+			if loss := r.Stats().Loss; loss.Lost() {
+				t.Errorf("the journal is said to lack %+v", loss)
 			}
 		})
 	}

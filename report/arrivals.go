@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math/big"
 	"strconv"
 	"strings"
@@ -76,6 +77,39 @@ func (a Arrivals) ExpectedBy() time.Time {
 		return time.Time{}
 	}
 	return a.Last.Add(longest + max(longest/4, 2*time.Hour)) // an hour each, because of what is known to the hour only
+}
+
+// Running says until when some process ran with the journal, and when before that none did. What did not
+// come while none ran says nothing of who sends it.
+type Running struct{ Until, AwayFrom, AwayUntil time.Time }
+
+// RunningNote is the name of the note about Running.
+const RunningNote = "running"
+
+// RunningEvery is how often a process notes that it runs. Of twice as long without it, none ran.
+const RunningEvery = 20 * time.Second
+
+// At returns Running with one process that runs now.
+func (r Running) At(now time.Time) Running {
+	if !r.Until.IsZero() && now.Sub(r.Until) > 2*RunningEvery {
+		r.AwayFrom, r.AwayUntil = r.Until, now
+	}
+	r.Until = now
+	return r
+}
+
+// Note returns the text of the note.
+func (r Running) Note() string {
+	return fmt.Sprint(r.Until.Unix(), r.AwayFrom.Unix(), r.AwayUntil.Unix())
+}
+
+// RunningIn reads the note.
+func RunningIn(notes map[string]string) Running {
+	var until, from, to int64
+	if _, err := fmt.Sscan(notes[RunningNote], &until, &from, &to); err != nil {
+		return Running{}
+	}
+	return Running{time.Unix(until, 0).UTC(), time.Unix(from, 0).UTC(), time.Unix(to, 0).UTC()}
 }
 
 // The names of the notes begin with these.

@@ -13,7 +13,7 @@ type Cursor struct {
 	Kinds   []Kind  // that the feed is of
 	Version Version // everything up to it was told
 	Began   Version // the newest version when the feed was begun: deletes before it concern nobody who follows
-	Feed    string  // the id of the feed; it changes where a journal may lack what was told
+	Feed    string  // the id of the feed; it changes once a journal may lack what was told
 }
 
 // FeedPage is a part of the feed of changes.
@@ -31,6 +31,12 @@ var ErrCursorTooOld = errors.New("deletes that came after this cursor are forgot
 // copied or restored since, and may lack what was told.
 var ErrOtherFeed = errors.New("the journal is not the one that this cursor is of: it was copied, restored or failed over, and may lack what was told")
 
+// setBack is ErrOtherFeed of a journal that lacks what it had told, as it knows itself.
+type setBack struct{}
+
+func (setBack) Error() string { return "the journal was set back, and may lack what was told" }
+func (setBack) Unwrap() error { return ErrOtherFeed }
+
 // Begins reports whether c is the beginning of a feed.
 func (c Cursor) Begins() bool { return c.Feed == "" }
 
@@ -40,17 +46,20 @@ type FeedState struct {
 	Last    Version // its newest version
 	Dropped Version // the highest version of a tombstone of the cursor's kinds that was dropped
 	Held    Version // up to which a loss holds back what the journal has, or 0
+	Lost    Version // the highest that was ever lost
 }
 
-// Check returns why a feed in this state cannot go on from c. While a loss is open, none begins: whoever
-// applies it could replace or delete the only copy of a change.
+// Check returns why a feed in this state cannot go on from c. While a loss is open, none begins or goes
+// on: whoever applies it could replace or delete the only copy of a change.
 func (c Cursor) Check(s FeedState) error {
 	switch {
 	case c.Begins() && s.Held > 0:
 		return ErrLossOpen
 	case c.Begins():
 		return nil
-	case c.Feed != s.Feed || c.Version > s.Last:
+	case s.Held > 0 || c.Feed == s.Feed && c.Version > s.Last, c.Feed != s.Feed && c.Began <= s.Lost:
+		return setBack{}
+	case c.Feed != s.Feed:
 		return ErrOtherFeed
 	case s.Dropped > max(c.Version, c.Began):
 		return ErrCursorTooOld

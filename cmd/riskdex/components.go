@@ -86,7 +86,7 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 		return nil, err
 	}
 	w.global = admin.NewJournalCollector(w.journal, c.Expect.expected, time.Now, log)
-	w.arrivals = admin.NewArrivals(w.journal, log)
+	w.arrivals = admin.NewArrivals(w.journal, c.Expect.expected, log)
 	w.registry.MustRegister(w.global)
 	w.reads = admin.NewReadMetrics(w.registry)
 	registerBackups(w.registry, c.backupEvery())

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -102,11 +103,13 @@ func (p *process) decided(after changesAfter, want map[string]json.RawMessage) {
 }
 
 // TestPostgresIsSetBack puts an older copy of the data folder back, while riskdex runs and while it
-// is stopped. The older state has deletes that were to be sent, of documents that came again since.
+// is stopped, or goes on from there to a point in time. The older copy has deletes that were to be sent,
+// of documents that came again since.
 func TestPostgresIsSetBack(t *testing.T) {
-	for name, running := range map[string]bool{"running": true, "started again": false} {
+	for name, running := range map[string]bool{"running": true, "started again": false, "to a point in time": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			const point = "to a point in time"
 			server := postgrestest.Start(t)
 			p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 			p.journal = server.URL()
@@ -131,6 +134,10 @@ func TestPostgresIsSetBack(t *testing.T) {
 				return err == nil && status == http.StatusAccepted
 			})
 			p.drained()
+			conn, err := pgx.Connect(t.Context(), server.URL())
+			require.NoError(t, err)
+			_, err = conn.Exec(t.Context(), "SELECT pg_create_restore_point($1)", point)
+			require.NoError(t, errors.Join(err, conn.Close(t.Context())))
 			after.deliver(p)
 			p.drained()
 			cursor, want := p.cursor(), p.indexed(report.Cities)
@@ -143,8 +150,14 @@ func TestPostgresIsSetBack(t *testing.T) {
 				}
 			}
 			require.NoError(t, server.Stop())
-			require.NoError(t, server.PutBack(t.Context()))
-			require.NoError(t, server.Start(t.Context()))
+			var settings []string
+			if name == point {
+				settings, err = server.PutBackTo(t.Context(), point)
+			} else {
+				err = server.PutBack(t.Context())
+			}
+			require.NoError(t, err)
+			require.NoError(t, server.Start(t.Context(), settings...))
 			if !running {
 				p.start()
 			} else {

@@ -234,6 +234,19 @@ func (s *Server) PutBack(ctx context.Context) error {
 	return s.copyData(ctx, s.data()+".saved", s.data())
 }
 
+// PutBackTo is PutBack, and has the server go on from there to a restore point. It returns the settings
+// for Start.
+func (s *Server) PutBackTo(ctx context.Context, point string) (settings []string, err error) {
+	wal := s.File("wal")
+	if err = s.copyData(ctx, filepath.Join(s.data(), "pg_wal"), wal); err == nil {
+		err = s.PutBack(ctx)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(s.data(), "recovery.signal"), nil, 0o644)
+	}
+	return []string{"restore_command=cp " + wal + "/%f %p", "recovery_target_name=" + point, "recovery_target_action=promote"}, err
+}
+
 func (s *Server) copyData(ctx context.Context, from, to string) error {
 	if err := os.RemoveAll(to); err != nil {
 		return fmt.Errorf("replace the data of PostgreSQL: %w", err)

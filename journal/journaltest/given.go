@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,8 +61,12 @@ func testGivenKnown(t *testing.T, h *harness) {
 	if l := h.given(t, append(old, forgotten)...); l.Lost() {
 		t.Errorf("it lacks %+v, want nothing", l)
 	}
-	if l := h.given(t); l.Lost() {
-		t.Errorf("it lacks %+v, want nothing", l)
+	outOfReach := h.later(report.Cities, "never delivered")
+	outOfReach.Version = 1 << 62 // no clock has made it, and versions above it would run out
+	for _, foreign := range [][]report.Stamp{nil, {outOfReach}} {
+		if l := h.given(t, foreign...); l.Lost() {
+			t.Errorf("it lacks %+v, want nothing", l)
+		}
 	}
 }
 
@@ -180,16 +185,26 @@ func testGivenFeed(t *testing.T, h *harness) {
 	}
 	h.given(t, h.later(report.Cities, "2"))
 	h.append(t, city("3", "", "{}"))
-	if _, err := h.Feed(t.Context(), page.Next, 10, 1000); !errors.Is(err, report.ErrOtherFeed) {
-		t.Errorf("the feed goes on: %v", err)
+	gone := func() {
+		t.Helper()
+		if _, err := h.Feed(t.Context(), page.Next, 10, 1000); !errors.Is(err, report.ErrOtherFeed) || !strings.Contains(err.Error(), "set back") {
+			t.Errorf("the feed goes on, or its end has another cause: %v", err)
+		}
 	}
+	gone()
 	if page, err := h.Feed(t.Context(), report.Cursor{Kinds: report.Kinds()}, 10, 1000); !errors.Is(err, report.ErrLossOpen) {
 		t.Errorf("the feed begins with a state that nobody knows to be true: %v, %v", feedIDs(page), err)
 	}
 	h.acknowledge(t)
-	if got := feedIDs(h.feed(t, report.Cursor{Kinds: report.Kinds()}, 10, 1000)); !slices.Equal(got, []report.ID{"1", "3"}) {
+	gone()
+	page = h.feed(t, report.Cursor{Kinds: report.Kinds()}, 10, 1000)
+	if got := feedIDs(page); !slices.Equal(got, []report.ID{"1", "3"}) {
 		t.Errorf("changes %q", got)
 	}
+	more := h.later(report.Cities, "4")
+	more.Version++
+	h.given(t, more)
+	gone()
 }
 
 func (h *harness) allEntries(t tester, kind report.Kind) []report.Entry {

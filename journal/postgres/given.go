@@ -100,18 +100,15 @@ func lostOf(ctx context.Context, conn *pgx.Conn, stamps []report.Stamp) (version
 	if len(stamps) == 0 {
 		return nil, nil
 	}
-	b := &pgx.Batch{}
-	for _, s := range stamps {
-		b.Queue(commit.LostQuery, string(s.Kind), []byte(s.ID), int64(s.Version)).QueryRow(func(r pgx.Row) error {
-			var lost bool
-			err := r.Scan(&lost)
-			if lost {
-				versions = append(versions, s.Version)
-			}
-			return err
-		})
+	keys, list := make([]report.Key, len(stamps)), make([]int64, len(stamps))
+	for i, s := range stamps {
+		keys[i], list[i] = s.Key, int64(s.Version)
 	}
-	if err := conn.SendBatch(ctx, b).Close(); err != nil {
+	rows, err := conn.Query(ctx, "SELECT version FROM unnest($1::text[], $2::bytea[], $3::bigint[]) AS given (kind, id, version) WHERE "+commit.IsLost, append(lookupArgs(keys), list)...)
+	if err == nil {
+		versions, err = pgx.CollectRows(rows, pgx.RowTo[report.Version])
+	}
+	if err != nil {
 		return nil, fmt.Errorf("look up what it gave out: %w", err)
 	}
 	return versions, nil

@@ -91,11 +91,11 @@ func (j *Journal) compareWatermark(ctx context.Context, withoutWAL bool) error {
 	l := &j.ledger
 	found := whatIsLost(j.watermark.read(), l.LastVersion, withoutWAL, j.opt.Now())
 	defer func() { j.claims.hold(j.ledger.Loss) }()
+	if l.Loss.Until > 0 {
+		j.opt.Log.Warn("the journal still lacks changes that it had acknowledged "+l.Loss.Join(found).Report().Span()+
+			"; ask the publisher to deliver them again, then: riskdex journal acknowledge-loss", "path", j.path)
+	}
 	if found.Until == 0 {
-		if l.Loss.Until > 0 {
-			j.opt.Log.Warn("the journal still lacks changes that it had acknowledged "+l.Loss.Report().Span()+
-				"; ask the publisher to deliver them again, then: riskdex journal acknowledge-loss", "path", j.path)
-		}
 		return nil
 	}
 	if err := j.noteLoss(ctx, found); err != nil {
@@ -152,7 +152,7 @@ func (j *Journal) noteWatermark(last report.Version) {
 // lost returns the versions of stamps that the journal gave out and does not know.
 func (j *Journal) lost(ctx context.Context, given []report.Stamp) (versions []report.Version, err error) {
 	err = j.inSnapshot(ctx, func(tx *sql.Tx) error {
-		stmt, err := tx.PrepareContext(ctx, commit.LostQuery)
+		stmt, err := tx.PrepareContext(ctx, "SELECT "+commit.IsLost+" FROM (SELECT $1 AS kind, $2 AS id, $3 AS version) AS given")
 		if err != nil {
 			return err
 		}

@@ -51,14 +51,14 @@ func (l *Loss) ScanTargets() []any {
 	return []any{(*int64)(&l.Since), (*int64)(&l.Until), &l.NoticedAt}
 }
 
-// LostQuery tells whether a version that the journal gave out of a document ($1 and $2) is lost: it
-// has an older one, or none and has dropped no tombstone as new. What is already noted as a loss, or
-// was acknowledged, is no news.
-const LostQuery = `SELECT coalesce((SELECT version FROM documents WHERE kind = $1 AND id = $2),
-		(SELECT max(dropped_version) FROM totals WHERE kind = $1), 0) < $3
-	AND NOT EXISTS (SELECT 1 FROM loss WHERE since < $3 AND $3 <= until)
+// IsLost tells in a statement whether a version that the journal gave out of a document, the row given,
+// is lost: it has an older one, or none and has dropped no tombstone as new. What is already noted as a
+// loss, or was acknowledged, is no news.
+const IsLost = `coalesce((SELECT version FROM documents WHERE kind = given.kind AND id = given.id),
+		(SELECT max(dropped_version) FROM totals WHERE kind = given.kind), 0) < given.version
+	AND NOT EXISTS (SELECT 1 FROM loss WHERE since < given.version AND given.version <= until)
 	AND NOT EXISTS (SELECT 1 FROM ids WHERE CASE WHEN name LIKE '` + NotePrefix + report.LossNotes + `%'
-		THEN CAST(value AS bigint) < $3 AND $3 <= CAST(substr(name, length('` + NotePrefix + report.LossNotes + `') + 1) AS bigint) ELSE false END)`
+		THEN CAST(value AS bigint) < given.version AND given.version <= CAST(substr(name, length('` + NotePrefix + report.LossNotes + `') + 1) AS bigint) ELSE false END)`
 
 // LostUntilQuery is the statement of both engines for the highest version that was ever lost,
 // acknowledged or not.
@@ -77,14 +77,18 @@ const KeepLoss = `INSERT INTO loss (one, since, until, noticed_at) VALUES (true,
 // HeldUntil is the version up to which nothing is given out, in a statement: that of a loss.
 const HeldUntil = `coalesce((SELECT until FROM loss), 0)`
 
-// FeedName is the name of the id of the feed, among the ids. It changes with each loss.
+// FeedName is the name of the id of the feed, among the ids. It changes when a loss is acknowledged:
+// until then no feed begins, and none goes on.
 const FeedName = "feed"
 
 // EndLoss is the statement of both engines that forgets the loss and returns it.
 const EndLoss = `DELETE FROM loss RETURNING since, until, noticed_at`
 
-// CheckGiven implements Journal. What is lost stays lost, whatever is delivered until it is noted.
+// CheckGiven implements Journal. What is lost stays lost, whatever is delivered until it is noted. Versions
+// that no journal could have given out are those of somebody else.
 func (j *Requests) CheckGiven(ctx context.Context, given []report.Stamp) error {
+	now := j.opt.Now()
+	given = slices.DeleteFunc(slices.Clone(given), func(s report.Stamp) bool { return !s.Version.InReach(now) })
 	lost, err := j.hooks.Lost(ctx, given)
 	if err == nil && len(lost) > 0 {
 		err = j.queue.Do(ctx, &Request{Sync: true, Run: func(tx *Transaction) error { return tx.NoteLost(lost) }})
@@ -109,21 +113,23 @@ func (tx *Transaction) NoteLost(lost []report.Version) error {
 	return tx.AddLoss(Loss{Since: since, Until: slices.Max(lost), NoticedAt: tx.Now.UnixMicro()})
 }
 
-// AddLoss notes a loss, beside the one that is known. All later versions are above what is lost,
-// and whoever follows the feed begins anew: what it told may not be true any more.
+// AddLoss notes a loss, beside the one that is known, which alone was told: a copy of the journal that
+// goes on shows more with each comparison. All later versions are above what is lost.
 func (tx *Transaction) AddLoss(found Loss) error {
-	_, err := tx.Store.NextVersion(found.Until)
+	known, err := tx.Store.Loss()
 	if err == nil {
-		err = tx.Store.KeepLoss(found)
+		_, err = tx.Store.NextVersion(found.Until)
 	}
 	if err == nil {
-		err = tx.Store.Note(FeedName, rand.Text())
+		err = tx.Store.KeepLoss(found)
 	}
 	if err != nil {
 		return fmt.Errorf("note that changes are missing: %w", err)
 	}
 	tx.ledger.Loss = tx.ledger.Loss.Join(found)
-	tx.lost = tx.lost.Join(found)
+	if known.Until == 0 {
+		tx.lost = found
+	}
 	return nil
 }
 
@@ -138,7 +144,8 @@ func (tx *Transaction) checkHeld(v report.Version) error {
 }
 
 // AcknowledgeLoss implements Journal. A note remains, for what was lost is not there again. What was
-// held back can be claimed.
+// held back can be claimed, and whoever follows the feed begins anew: what it told may not be true any
+// more.
 func (j *Requests) AcknowledgeLoss(ctx context.Context) (report.Loss, error) {
 	var l Loss
 	err := j.queue.Do(ctx, &Request{Sync: true, Run: func(tx *Transaction) (err error) {
@@ -148,6 +155,9 @@ func (j *Requests) AcknowledgeLoss(ctx context.Context) (report.Loss, error) {
 		tx.ledger.Loss, tx.Wake, tx.ByKind = Loss{}, true, true
 		for _, k := range report.AllKinds() {
 			tx.Kinds[k] = struct{}{}
+		}
+		if err := tx.Store.Note(FeedName, rand.Text()); err != nil {
+			return err
 		}
 		return tx.Store.Note(NotePrefix+report.AcknowledgedLossNote(l.Report()), report.NoteOfLoss(l.Report()))
 	}})

@@ -74,8 +74,8 @@ func among(first, n int) string {
 func (v view) feedState(feed string, kinds []any) (s report.FeedState, err error) {
 	var stored Text
 	err = v.row(`SELECT coalesce((SELECT value FROM ids WHERE name = '`+commit.FeedName+`'), ''), `+v.engine.lastVersion()+`,
-		(SELECT coalesce(max(dropped_version), 0) FROM totals WHERE `+among(1, len(kinds))+`), `+commit.HeldUntil, kinds...).
-		Scan(&stored, (*Int)(&s.Last), (*Int)(&s.Dropped), (*Int)(&s.Held))
+		(SELECT coalesce(max(dropped_version), 0) FROM totals WHERE `+among(1, len(kinds))+`), `+commit.HeldUntil+`, (`+commit.LostUntilQuery+`)`, kinds...).
+		Scan(&stored, (*Int)(&s.Last), (*Int)(&s.Dropped), (*Int)(&s.Held), (*Int)(&s.Lost))
 	s.Feed = cmp.Or(feed, string(stored))
 	return s, err
 }
