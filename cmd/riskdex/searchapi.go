@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -79,15 +80,12 @@ func (x searched) Source(ctx context.Context, key report.Key) (jsontext.Value, e
 	return jsontext.Value(source), nil
 }
 
-// silentFor is how long Elasticsearch may answer nobody before it is looked at whether it can be reached.
-const silentFor = 500 * time.Millisecond
+// SilentSince implements searchapi.Index.
+func (x searched) SilentSince() time.Time { return x.Client.SilentSince() }
 
-// Answers implements searchapi.Index. Connecting is what tells: a server that is overloaded takes
-// long to answer anything, but its system takes a connection at once.
-func (x searched) Answers(ctx context.Context) error {
-	if since := x.Client.SilentSince(); since.IsZero() || time.Since(since) < silentFor {
-		return nil
-	}
+// Ping implements searchapi.Index. The system of a server takes a connection at once, however busy the server
+// is. One that hangs answers nothing, not even that it does not let riskdex in.
+func (x searched) Ping(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, x.Client.Address(), nil)
 	if err != nil {
 		return err
@@ -96,20 +94,26 @@ func (x searched) Answers(ctx context.Context) error {
 	if proxy, err := http.ProxyFromEnvironment(req); err == nil && proxy != nil {
 		at = proxy
 	}
-	dialer := net.Dialer{Timeout: silentFor / 2}
+	dialer := net.Dialer{Timeout: 250 * time.Millisecond}
 	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(at.Hostname(), cmp.Or(at.Port(), map[string]string{"https": "443"}[at.Scheme], "80")))
 	if err != nil {
 		return err
 	}
-	return conn.Close()
+	conn.Close()
+	req.URL = &url.URL{Path: "/"}
+	res, err := x.Client.Anew().Perform(req)
+	if err != nil {
+		return err
+	}
+	return res.Body.Close()
 }
 
 type searchAPICommand struct {
-	Listen string            `name:"listen" env:"RISKDEX_SEARCH_LISTEN" default:"127.0.0.1:8082" placeholder:"ADDRESS" help:"Address for searches of apps."`
+	Listen string            `name:"listen" env:"RISKDEX_SEARCH_API_LISTEN" default:"127.0.0.1:8082" placeholder:"ADDRESS" help:"Address for searches of apps."`
 	Access searchAPISettings `embed:"" envprefix:"RISKDEX_SEARCH_"`
 	elasticsearchSettings
 	logSettings
-	AdminListen string `name:"admin-listen" env:"RISKDEX_ADMIN_LISTEN" placeholder:"ADDRESS" help:"Address for metrics, health and profiles. By default none."`
+	AdminListen string `name:"admin-listen" env:"RISKDEX_SEARCH_API_ADMIN_LISTEN" placeholder:"ADDRESS" help:"Address for metrics, health and profiles. By default none."`
 	adminAccess
 	InsecureOpen bool `name:"insecure-open" env:"RISKDEX_INSECURE_OPEN" help:"Allow administration without tokens on an address that is not loopback."`
 }

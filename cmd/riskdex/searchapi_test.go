@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
@@ -164,7 +165,20 @@ func TestElasticsearchAwayIsToldToApps(t *testing.T) {
 	p.start()
 	p.indicesReady()
 	proxy, cut := cuttableProxy(t, p.elasticsearch)
-	a := p.searchAPI(proxy)
+	target, err := url.Parse(proxy)
+	require.NoError(t, err)
+	way, hangs := httputil.NewSingleHostReverseProxy(target), new(atomic.Bool)
+	way.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if hangs.Load() {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+			return
+		}
+		way.ServeHTTP(w, r)
+	}))
+	t.Cleanup(slow.Close)
+	a := p.searchAPI(slow.URL, "--timeout", "1h") // it is not the timeout that tells
 	cut.Store(true)
 	if status := a.get("/v1/search?q=x", nil); status != http.StatusServiceUnavailable {
 		t.Errorf("cut off: %d", status)
@@ -173,6 +187,14 @@ func TestElasticsearchAwayIsToldToApps(t *testing.T) {
 	if status := a.get("/v1/search?q=x", nil); status != http.StatusOK {
 		t.Errorf("back: %d", status)
 	}
+	hangs.Store(true)
+	for range 3 {
+		if status := a.get("/v1/search?q=x", nil); status != http.StatusServiceUnavailable {
+			t.Errorf("hanging: %d", status)
+		}
+	}
+	hangs.Store(false)
+	eventually(t, "searches are answered again", func() bool { return a.get("/v1/search?q=x", nil) == http.StatusOK })
 }
 
 // TestSearchesGoOn: many clients search through one process, while reports are delivered, an index is
