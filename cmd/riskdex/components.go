@@ -46,7 +46,7 @@ type components struct {
 	authenticator *auth.Authenticator // decides whose deliveries are accepted
 	receiver      *receiver.Receiver
 	searches      *searchapi.Server // nil unless apps search here
-	secured       *tls.Config // of the listener for deliveries; nil if they come over plain HTTP
+	secured       *tls.Config       // of the listener for deliveries; nil if they come over plain HTTP
 	last          *admin.Deliveries
 	arrivals      *admin.Arrivals
 	reads         *admin.ReadMetrics

@@ -22,6 +22,7 @@ import (
 	"riskdex/mappings/indices"
 	"riskdex/receiver/auth"
 	"riskdex/report"
+	"riskdex/search"
 	"riskdex/search/searchapi"
 )
 
@@ -32,6 +33,7 @@ type searchAPISettings struct {
 	MaxRate    float64       `name:"max-rate" env:"MAX_RATE" default:"20" placeholder:"N" help:"Requests a second from one key, or else address; 0 is no limit."`
 	Timeout    time.Duration `name:"timeout" env:"TIMEOUT" default:"5s" placeholder:"TIME" help:"How long a search may take."`
 	ShowSource bool          `name:"show-source" env:"SHOW_SOURCE" help:"Give what was delivered with each document that is asked for."`
+	KeepMissed bool          `name:"keep-missed" env:"KEEP_MISSED" help:"Keep the words of searches without a hit in memory, for GET /api/searches/missed of the admin listener."`
 	Proxies    []string      `name:"trusted-proxies" env:"TRUSTED_PROXIES" placeholder:"RANGE" help:"Addresses of proxies before the search API whose X-Forwarded-For is trusted."`
 	TLS        tlsSettings   `embed:""`
 }
@@ -49,6 +51,9 @@ func (s searchAPISettings) server(e elasticsearchSettings, set *mappings.Set, tr
 	cfg := searchapi.Config{
 		Network: networks.Of, Origins: s.Origins, MaxRate: s.MaxRate, Timeout: s.Timeout, ShowSource: s.ShowSource,
 		Tracer: tracer, Now: time.Now, Log: log,
+	}
+	if s.KeepMissed {
+		cfg.Missed = new(search.Missed)
 	}
 	if len(s.Keys) > 0 {
 		keys, err := auth.OpenTokens(group, "keys for searches", s.Keys, time.Now, log)
@@ -155,7 +160,7 @@ func (c *searchAPICommand) serve(ctx context.Context, log *slog.Logger, lines *l
 		ready := func() error { return server.Ready(working) }
 		health := admin.Health{CanAccept: ready, ElasticsearchUp: func() bool { return ready() == nil }}
 		guard := (&serveCommand{adminAccess: c.adminAccess, authSettings: authSettings{InsecureOpen: c.InsecureOpen}}).guardAdmin
-		administration, err := c.listenForAdmin(ctx, c.AdminListen, guard, admin.New(admin.Parts{Health: health, Metrics: registry, Allow: allow, Log: log}), files, log)
+		administration, err := c.listenForAdmin(ctx, c.AdminListen, guard, admin.New(admin.Parts{Health: health, Metrics: registry, Missed: server.Missed, Allow: allow, Log: log}), files, log)
 		if err != nil {
 			return errors.Join(err, searches.close())
 		}

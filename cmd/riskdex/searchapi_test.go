@@ -99,7 +99,7 @@ func TestSearchAPI(t *testing.T) {
 	p.drained()
 	p.indexed(report.Cities)
 	p.indexed(report.Advisories)
-	a := p.searchAPI(p.elasticsearch, "--show-source")
+	a := p.searchAPI(p.elasticsearch, "--show-source", "--keep-missed")
 	for query, want := range map[string]string{
 		"":                                      "nice a/b lyon bombay", // newest
 		"sort=risk":                             "a/b nice lyon bombay",
@@ -149,13 +149,16 @@ func TestSearchAPI(t *testing.T) {
 	if status := a.get("/v1/documents/cities/none", nil); status != http.StatusNotFound {
 		t.Errorf("a document that is not there: %d", status)
 	}
-	res, err := http.Get("http://" + a.admin + "/metrics")
-	require.NoError(t, err)
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
-	if !strings.Contains(string(text), `riskdex_search_requests_total{call="document",code="404"} 1`) {
-		t.Errorf("metrics: %s", text)
+	a.find("q=zzzzzz")
+	for path, want := range map[string]string{"/metrics": `riskdex_search_requests_total{call="document",code="404"} 1`, "/api/searches/missed": `{"words":"zzzzzz","searches":1,`} {
+		res, err := http.Get("http://" + a.admin + path)
+		require.NoError(t, err)
+		text, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		require.NoError(t, err)
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s: %s", path, text)
+		}
 	}
 }
 

@@ -53,8 +53,9 @@ type Config struct {
 	Origins    []string // whose pages may search; * is all
 	MaxRate    float64  // requests a second of each client; 0 is no limit
 	Timeout    time.Duration
-	ShowSource bool         // with a document, what was delivered
-	Tracer     trace.Tracer // nil if nothing is traced
+	ShowSource bool           // with a document, what was delivered
+	Missed     *search.Missed // nil if the words of searches without a hit are not kept
+	Tracer     trace.Tracer   // nil if nothing is traced
 	Now        func() time.Time
 	Log        *slog.Logger
 }
@@ -62,8 +63,8 @@ type Config struct {
 const (
 	statusGone = 499 // nobody reads the answer; the metrics tell it from a failure
 
-	mostHits   = 100 // of one answer
-	mostAtOnce = 32  // searches
+	mostHits   = 100  // of one answer
+	mostAtOnce = 32   // searches
 	maxAge     = "10" // seconds for which an answer may be kept
 
 	lookAfter = 600 * time.Millisecond // when nobody was answered for as long, Elasticsearch is looked at
@@ -307,6 +308,7 @@ func (s *Server) search(r *http.Request, _ httprouter.Params) (any, error) {
 	}
 	if q.Words != "" && found.Total == 0 {
 		s.empty.Inc()
+		s.Missed.Note(q.Words, s.Now())
 	}
 	return foundOf(found, q), nil
 }

@@ -134,7 +134,7 @@ func TestAnswersAreSmallAndTheSame(t *testing.T) {
 }
 
 func TestNoReportIsToldFromSimilarOnes(t *testing.T) {
-	d := openDesk(t, nil)
+	d := openDesk(t, func(c *Config) { c.Missed = new(search.Missed) })
 	for _, c := range []struct {
 		path    string
 		total   int
@@ -151,6 +151,19 @@ func TestNoReportIsToldFromSimilarOnes(t *testing.T) {
 	var counted dto.Metric
 	if err := d.server.empty.Write(&counted); err != nil || counted.GetCounter().GetValue() != 1 {
 		t.Errorf("searches without hits: %v, %v", counted.GetCounter(), err)
+	}
+	d.get("GET", "/v1/search?country=FR&q=x")
+	for n := range 1000 { // the last of which takes the place of the first
+		d.now = d.now.Add(time.Second)
+		d.get("GET", "/v1/search?q="+strconv.Itoa(n+1))
+	}
+	kept := d.cfg.Missed.List()
+	if len(kept) != 1000 || kept[0].Words != "1000" || kept[999].Words != "1" {
+		t.Errorf("%d words are kept, %+v to %+v", len(kept), kept[0], kept[len(kept)-1])
+	}
+	d.get("GET", "/v1/search?q=7")
+	if kept = d.cfg.Missed.List(); kept[0] != (search.Miss{Words: "7", Searches: 2, Last: d.now}) {
+		t.Errorf("the most frequent is %+v", kept[0])
 	}
 }
 
