@@ -9,6 +9,8 @@ import (
 	"github.com/julienschmidt/httprouter"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"riskdex/search"
 )
 
 // Parts are what the admin listener shows and works on. It does not serve parts that are nil.
@@ -30,6 +32,7 @@ type Parts struct {
 	Changes     Changes
 	Compared    <-chan struct{} // closed once Changes were compared with what the indices remember
 	Reads       *ReadMetrics    // needed by Records, Changes, Documents and Histories
+	Missed      *search.Missed  // nil if the words of searches without a hit are not kept
 	JournalInfo JournalInfo     // nothing is served about the journal if its Name is empty
 
 	// Status is for the status page and the API's status.
@@ -154,6 +157,12 @@ func (p Parts) routes() *httprouter.Router {
 		status.register(router, a)
 		newPage(status).register(router, a.lookups)
 	}
+	a.register(router, []call{{http.MethodGet, "/api/searches/missed", "", func(*request) (any, error) {
+		if p.Missed == nil {
+			return nil, notFound("Nothing is kept of searches without a hit. --search-keep-missed of serve, or --keep-missed of search-api, has it keep their words in memory.")
+		}
+		return map[string][]search.Miss{"items": p.Missed.List()}, nil
+	}}})
 	registerProfiles(router)
 	return router
 }

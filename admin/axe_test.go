@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,33 +15,10 @@ import (
 	"riskdex/report"
 )
 
-// axe returns the source of axe-core, which finds what keeps people from using a page. npm
-// fetches the version of testdata/axe into .local, once.
+// axe returns the source of axe-core, which finds what keeps people from using a page.
 func axe(t *testing.T) string {
 	t.Helper()
-	npm := needs.Program(t, "npm", "apt-get install -y --no-install-recommends npm")
-	home, err := filepath.Abs(filepath.Join("..", ".local", "axe"))
-	require.NoError(t, err)
-	const lock = "package-lock.json"
-	want, err := os.ReadFile(filepath.Join("testdata", "axe", lock))
-	require.NoError(t, err)
-	script := filepath.Join(home, "node_modules", "axe-core", "axe.min.js")
-	have, _ := os.ReadFile(filepath.Join(home, lock))
-	if _, err := os.Stat(script); err != nil || string(have) != string(want) {
-		require.NoError(t, os.MkdirAll(home, 0o755))
-		require.NoError(t, os.RemoveAll(filepath.Join(home, lock)))
-		declared, err := os.ReadFile(filepath.Join("testdata", "axe", "package.json"))
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(home, "package.json"), declared, 0o644))
-		require.NoError(t, os.WriteFile(filepath.Join(home, lock), want, 0o644))
-		fetch := exec.CommandContext(t.Context(), npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-		fetch.Dir = home
-		if out, err := fetch.CombinedOutput(); err != nil {
-			_ = os.Remove(filepath.Join(home, lock)) // so that the next test tries again
-			t.Fatalf("npm ci: %v\n%s", err, out)
-		}
-	}
-	source, err := os.ReadFile(script)
+	source, err := os.ReadFile(filepath.Join(needs.NodeModules(t, filepath.Join("testdata", "axe")), "axe-core", "axe.min.js"))
 	require.NoError(t, err)
 	return string(source)
 }

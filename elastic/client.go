@@ -161,7 +161,7 @@ func newClient(c Connection, u *url.URL, transport http.RoundTripper) (*Client, 
 func (c *Client) Perform(req *http.Request) (*http.Response, error) {
 	c.silence.begin()
 	res, err := c.transport.Perform(req)
-	c.silence.end()
+	c.silence.end(req.Context().Err() == nil)
 	if err != nil {
 		return nil, c.unreachable(err)
 	}

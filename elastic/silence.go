@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// silence is since when requests have been under way of which none has ended.
+// silence is since when requests have been under way of which none has been answered, or has failed.
 type silence struct {
 	mu       sync.Mutex
 	requests int
@@ -20,11 +20,13 @@ func (s *silence) begin() {
 	}
 }
 
-func (s *silence) end() {
+// end notes the end of a request, which says nothing if it was given up.
+func (s *silence) end(said bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests--
-	s.since = time.Now()
+	if s.requests--; said {
+		s.since = time.Now()
+	}
 }
 
 // SilentSince returns since when requests of this client have waited for an answer while none came; the

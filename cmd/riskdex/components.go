@@ -45,8 +45,8 @@ type components struct {
 	fields        *verify.Fields
 	authenticator *auth.Authenticator // decides whose deliveries are accepted
 	receiver      *receiver.Receiver
-	searches      *searchapi.Server
-	secured       *tls.Config // of the listener for deliveries; nil if they come over plain HTTP
+	searches      *searchapi.Server // nil unless apps search here
+	secured       *tls.Config       // of the listener for deliveries; nil if they come over plain HTTP
 	last          *admin.Deliveries
 	arrivals      *admin.Arrivals
 	reads         *admin.ReadMetrics
@@ -105,8 +105,10 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 	if w.indexer, err = indexer.New(indexing, w.journal, w.set, w.indices, w.client, w.registry, log); err != nil {
 		return nil, err
 	}
-	if w.searches, err = c.SearchAPI.server(c.elasticsearchSettings, w.set, tracer, w.registry, files, log); err != nil {
-		return nil, err
+	if c.SearchListen != "" {
+		if w.searches, err = c.SearchAPI.server(c.elasticsearchSettings, w.set, tracer, w.registry, files, log); err != nil {
+			return nil, err
+		}
 	}
 	w.coverage = verify.NewCoverage(verify.CoverageEvery, w.journal, w.index().Documents, w.index().refresh, w.indices.OwnedByOther, w.registry, log)
 	w.fields = verify.NewFields(verify.FieldsEvery, w.indices.Fields, w.set.Fields, w.indices.OwnedByOther, w.registry, log)

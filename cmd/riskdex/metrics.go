@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -56,6 +57,7 @@ func metricsOfServe() ([]metric, error) {
 	if err := kong.ApplyDefaults(serve, kong.PostBuild(emptyIsUnset)); err != nil {
 		return nil, err
 	}
+	serve.SearchListen = cmp.Or(serve.SearchListen, "127.0.0.1:8082") // its metrics, too
 	w, err := newComponents(serve, nil, func(func(float64)) (journal.Journal, error) { return emptyJournal{}, nil }, slog.New(slog.DiscardHandler), new(logsink.Sink), nil)
 	if err != nil {
 		return nil, err

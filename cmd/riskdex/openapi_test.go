@@ -6,12 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/needs"
+	"riskdex/internal/openapitest"
 	"riskdex/internal/require"
 	"riskdex/report"
 )
@@ -53,6 +55,68 @@ func absolute(t *testing.T, path string) string {
 func TestDescriptionsAreOpenAPI(t *testing.T) {
 	tool := openapiTool(t, "openapi-spec-validator")
 	runTool(t, tool, "--schema", "3.1", absolute(t, deliveriesDescription), absolute(t, administrationDescription), absolute(t, searchesDescription))
+}
+
+// TestClientsAreGenerated has generators that many use make clients of the three descriptions, in
+// TypeScript and in Python, with a function for each call. The compiler of each language reads them.
+func TestClientsAreGenerated(t *testing.T) {
+	python := openapiTool(t, "python")
+	modules := needs.NodeModules(t, "testdata/generators")
+	node := needs.Program(t, "node", "apt-get install -y --no-install-recommends nodejs")
+	bare := func(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
+	for _, description := range []string{deliveriesDescription, administrationDescription, searchesDescription} {
+		t.Run(filepath.Base(filepath.Dir(description)), func(t *testing.T) {
+			t.Parallel()
+			var want []string
+			for _, item := range openapitest.Read(t, description).Paths {
+				for method, operation := range item {
+					if operation, ok := operation.(map[string]any); ok && method != "parameters" {
+						name, _ := operation["operationId"].(string)
+						want = append(want, bare(name))
+					}
+				}
+			}
+			folder := t.TempDir()
+			pythonic, typed := filepath.Join(folder, "python"), filepath.Join(folder, "typed")
+			runTool(t, openapiTool(t, "openapi-python-client"), "generate", "--path", absolute(t, description), "--output-path", pythonic, "--meta", "none")
+			runTool(t, python, "-m", "compileall", "-q", pythonic)
+			files, err := filepath.Glob(filepath.Join(pythonic, "api", "*", "[a-z]*.py"))
+			require.NoError(t, err)
+			var got []string
+			for _, file := range files {
+				got = append(got, bare(strings.TrimSuffix(filepath.Base(file), ".py")))
+			}
+			expectCalls(t, "Python", got, want)
+
+			runTool(t, node, filepath.Join(modules, "@hey-api", "openapi-ts", "bin", "run.js"), "-i", absolute(t, description), "-o", typed, "-c", "@hey-api/client-fetch")
+			runTool(t, node, filepath.Join(modules, "typescript", "bin", "tsc"), "--noEmit", "--strict", "--target", "es2022", "--lib", "es2022,dom,dom.iterable",
+				"--module", "esnext", "--moduleResolution", "bundler", filepath.Join(typed, "index.ts"))
+			calls, err := os.ReadFile(filepath.Join(typed, "sdk.gen.ts"))
+			require.NoError(t, err)
+			got = nil
+			for _, line := range strings.Split(string(calls), "\n") {
+				if name, is := strings.CutPrefix(line, "export const "); is {
+					name, _, _ = strings.Cut(name, " ")
+					got = append(got, bare(name))
+				}
+			}
+			expectCalls(t, "TypeScript", got, want)
+		})
+	}
+}
+
+// expectCalls compares the functions of a client with the calls of its description. One without an
+// operationId is called after its path.
+func expectCalls(t *testing.T, language string, got, want []string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("in %s there are %d of %d calls: %q of %q", language, len(got), len(want), got, want)
+	}
+	for _, name := range want {
+		if name != "" && !slices.Contains(got, name) {
+			t.Errorf("in %s there is no %s", language, name)
+		}
+	}
 }
 
 // runSchemathesis makes valid and invalid calls of a running riskdex according to a

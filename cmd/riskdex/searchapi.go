@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,6 +22,7 @@ import (
 	"riskdex/mappings/indices"
 	"riskdex/receiver/auth"
 	"riskdex/report"
+	"riskdex/search"
 	"riskdex/search/searchapi"
 )
 
@@ -31,6 +33,7 @@ type searchAPISettings struct {
 	MaxRate    float64       `name:"max-rate" env:"MAX_RATE" default:"20" placeholder:"N" help:"Requests a second from one key, or else address; 0 is no limit."`
 	Timeout    time.Duration `name:"timeout" env:"TIMEOUT" default:"5s" placeholder:"TIME" help:"How long a search may take."`
 	ShowSource bool          `name:"show-source" env:"SHOW_SOURCE" help:"Give what was delivered with each document that is asked for."`
+	KeepMissed bool          `name:"keep-missed" env:"KEEP_MISSED" help:"Keep the words of searches without a hit in memory, for GET /api/searches/missed of the admin listener."`
 	Proxies    []string      `name:"trusted-proxies" env:"TRUSTED_PROXIES" placeholder:"RANGE" help:"Addresses of proxies before the search API whose X-Forwarded-For is trusted."`
 	TLS        tlsSettings   `embed:""`
 }
@@ -48,6 +51,9 @@ func (s searchAPISettings) server(e elasticsearchSettings, set *mappings.Set, tr
 	cfg := searchapi.Config{
 		Network: networks.Of, Origins: s.Origins, MaxRate: s.MaxRate, Timeout: s.Timeout, ShowSource: s.ShowSource,
 		Tracer: tracer, Now: time.Now, Log: log,
+	}
+	if s.KeepMissed {
+		cfg.Missed = new(search.Missed)
 	}
 	if len(s.Keys) > 0 {
 		keys, err := auth.OpenTokens(group, "keys for searches", s.Keys, time.Now, log)
@@ -79,15 +85,12 @@ func (x searched) Source(ctx context.Context, key report.Key) (jsontext.Value, e
 	return jsontext.Value(source), nil
 }
 
-// silentFor is how long Elasticsearch may answer nobody before it is looked at whether it can be reached.
-const silentFor = 500 * time.Millisecond
+// SilentSince implements searchapi.Index.
+func (x searched) SilentSince() time.Time { return x.Client.SilentSince() }
 
-// Answers implements searchapi.Index. Connecting is what tells: a server that is overloaded takes
-// long to answer anything, but its system takes a connection at once.
-func (x searched) Answers(ctx context.Context) error {
-	if since := x.Client.SilentSince(); since.IsZero() || time.Since(since) < silentFor {
-		return nil
-	}
+// Ping implements searchapi.Index. The system of a server takes a connection at once, however busy the server
+// is. One that hangs answers nothing, not even that it does not let riskdex in.
+func (x searched) Ping(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, x.Client.Address(), nil)
 	if err != nil {
 		return err
@@ -96,20 +99,26 @@ func (x searched) Answers(ctx context.Context) error {
 	if proxy, err := http.ProxyFromEnvironment(req); err == nil && proxy != nil {
 		at = proxy
 	}
-	dialer := net.Dialer{Timeout: silentFor / 2}
+	dialer := net.Dialer{Timeout: 250 * time.Millisecond}
 	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(at.Hostname(), cmp.Or(at.Port(), map[string]string{"https": "443"}[at.Scheme], "80")))
 	if err != nil {
 		return err
 	}
-	return conn.Close()
+	conn.Close()
+	req.URL = &url.URL{Path: "/"}
+	res, err := x.Client.Anew().Perform(req)
+	if err != nil {
+		return err
+	}
+	return res.Body.Close()
 }
 
 type searchAPICommand struct {
-	Listen string            `name:"listen" env:"RISKDEX_SEARCH_LISTEN" default:"127.0.0.1:8082" placeholder:"ADDRESS" help:"Address for searches of apps."`
+	Listen string            `name:"listen" env:"RISKDEX_SEARCH_API_LISTEN" default:"127.0.0.1:8082" placeholder:"ADDRESS" help:"Address for searches of apps."`
 	Access searchAPISettings `embed:"" envprefix:"RISKDEX_SEARCH_"`
 	elasticsearchSettings
 	logSettings
-	AdminListen string `name:"admin-listen" env:"RISKDEX_ADMIN_LISTEN" placeholder:"ADDRESS" help:"Address for metrics, health and profiles. By default none."`
+	AdminListen string `name:"admin-listen" env:"RISKDEX_SEARCH_API_ADMIN_LISTEN" placeholder:"ADDRESS" help:"Address for metrics, health and profiles. By default none."`
 	adminAccess
 	InsecureOpen bool `name:"insecure-open" env:"RISKDEX_INSECURE_OPEN" help:"Allow administration without tokens on an address that is not loopback."`
 }
@@ -151,7 +160,7 @@ func (c *searchAPICommand) serve(ctx context.Context, log *slog.Logger, lines *l
 		ready := func() error { return server.Ready(working) }
 		health := admin.Health{CanAccept: ready, ElasticsearchUp: func() bool { return ready() == nil }}
 		guard := (&serveCommand{adminAccess: c.adminAccess, authSettings: authSettings{InsecureOpen: c.InsecureOpen}}).guardAdmin
-		administration, err := c.listenForAdmin(ctx, c.AdminListen, guard, admin.New(admin.Parts{Health: health, Metrics: registry, Allow: allow, Log: log}), files, log)
+		administration, err := c.listenForAdmin(ctx, c.AdminListen, guard, admin.New(admin.Parts{Health: health, Metrics: registry, Missed: server.Missed, Allow: allow, Log: log}), files, log)
 		if err != nil {
 			return errors.Join(err, searches.close())
 		}

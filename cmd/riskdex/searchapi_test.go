@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
@@ -98,7 +99,7 @@ func TestSearchAPI(t *testing.T) {
 	p.drained()
 	p.indexed(report.Cities)
 	p.indexed(report.Advisories)
-	a := p.searchAPI(p.elasticsearch, "--show-source")
+	a := p.searchAPI(p.elasticsearch, "--show-source", "--keep-missed")
 	for query, want := range map[string]string{
 		"":                                      "nice a/b lyon bombay", // newest
 		"sort=risk":                             "a/b nice lyon bombay",
@@ -148,13 +149,16 @@ func TestSearchAPI(t *testing.T) {
 	if status := a.get("/v1/documents/cities/none", nil); status != http.StatusNotFound {
 		t.Errorf("a document that is not there: %d", status)
 	}
-	res, err := http.Get("http://" + a.admin + "/metrics")
-	require.NoError(t, err)
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
-	if !strings.Contains(string(text), `riskdex_search_requests_total{call="document",code="404"} 1`) {
-		t.Errorf("metrics: %s", text)
+	a.find("q=zzzzzz")
+	for path, want := range map[string]string{"/metrics": `riskdex_search_requests_total{call="document",code="404"} 1`, "/api/searches/missed": `{"words":"zzzzzz","searches":1,`} {
+		res, err := http.Get("http://" + a.admin + path)
+		require.NoError(t, err)
+		text, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		require.NoError(t, err)
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s: %s", path, text)
+		}
 	}
 }
 
@@ -164,7 +168,20 @@ func TestElasticsearchAwayIsToldToApps(t *testing.T) {
 	p.start()
 	p.indicesReady()
 	proxy, cut := cuttableProxy(t, p.elasticsearch)
-	a := p.searchAPI(proxy)
+	target, err := url.Parse(proxy)
+	require.NoError(t, err)
+	way, hangs := httputil.NewSingleHostReverseProxy(target), new(atomic.Bool)
+	way.ErrorHandler = func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if hangs.Load() {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+			return
+		}
+		way.ServeHTTP(w, r)
+	}))
+	t.Cleanup(slow.Close)
+	a := p.searchAPI(slow.URL, "--timeout", "1h") // it is not the timeout that tells
 	cut.Store(true)
 	if status := a.get("/v1/search?q=x", nil); status != http.StatusServiceUnavailable {
 		t.Errorf("cut off: %d", status)
@@ -173,6 +190,14 @@ func TestElasticsearchAwayIsToldToApps(t *testing.T) {
 	if status := a.get("/v1/search?q=x", nil); status != http.StatusOK {
 		t.Errorf("back: %d", status)
 	}
+	hangs.Store(true)
+	for range 3 {
+		if status := a.get("/v1/search?q=x", nil); status != http.StatusServiceUnavailable {
+			t.Errorf("hanging: %d", status)
+		}
+	}
+	hangs.Store(false)
+	eventually(t, "searches are answered again", func() bool { return a.get("/v1/search?q=x", nil) == http.StatusOK })
 }
 
 // TestSearchesGoOn: many clients search through one process, while reports are delivered, an index is

@@ -17,6 +17,7 @@ import (
 	"riskdex/internal/logsink"
 	"riskdex/internal/reread"
 	"riskdex/journal"
+	"riskdex/search"
 )
 
 // Bounds of a stop as a whole and of its parts, below the 30 seconds that supervisors usually
@@ -87,11 +88,15 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *l
 	if err != nil {
 		return nil, err
 	}
+	var missed *search.Missed
+	if w.searches != nil {
+		missed = w.searches.Missed
+	}
 	stopping := make(chan struct{})
 	administration := admin.New(admin.Parts{
 		Health:  admin.Health{CanAccept: w.canAccept, ElasticsearchUp: x.ElasticsearchUp},
 		Metrics: w.registry, DeadLetters: j, Refusals: j, Receiver: w.receiver,
-		Rebuilder: rebuilder{x}, Verifier: adminVerifier{verifier, x, j}, Losses: j,
+		Rebuilder: rebuilder{x}, Verifier: adminVerifier{verifier, x, j}, Losses: j, Missed: missed,
 		Documents: j, Histories: j, Records: j, Reader: w.index(), Changes: j, Compared: x.Compared(), Reads: w.reads, Stopping: stopping,
 		Backups: backupsOf(j), JournalInfo: journalInfo(c.Journal),
 		Status: admin.StatusParts{

@@ -22,6 +22,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 	"go.opentelemetry.io/otel/trace"
 
+	"riskdex/elastic"
 	"riskdex/internal/histogram"
 	"riskdex/internal/loglimit"
 	"riskdex/internal/problem"
@@ -36,8 +37,10 @@ type Index interface {
 	Ask(ctx context.Context, q search.Query) (search.Result, error)
 	// Source returns what the index has of a document; nil if searches do not find it.
 	Source(ctx context.Context, key report.Key) (jsontext.Value, error)
-	// Answers returns an error if Elasticsearch has not answered anybody for a while, and cannot be reached.
-	Answers(ctx context.Context) error
+	// SilentSince returns since when Elasticsearch has answered nobody who waits; zero if nobody waits.
+	SilentSince() time.Time
+	// Ping returns an error if Elasticsearch cannot be reached, or does not answer anything at all.
+	Ping(ctx context.Context) error
 }
 
 // Config says who may search, and how much.
@@ -50,8 +53,9 @@ type Config struct {
 	Origins    []string // whose pages may search; * is all
 	MaxRate    float64  // requests a second of each client; 0 is no limit
 	Timeout    time.Duration
-	ShowSource bool         // with a document, what was delivered
-	Tracer     trace.Tracer // nil if nothing is traced
+	ShowSource bool           // with a document, what was delivered
+	Missed     *search.Missed // nil if the words of searches without a hit are not kept
+	Tracer     trace.Tracer   // nil if nothing is traced
 	Now        func() time.Time
 	Log        *slog.Logger
 }
@@ -59,10 +63,13 @@ type Config struct {
 const (
 	statusGone = 499 // nobody reads the answer; the metrics tell it from a failure
 
-	mostHits   = 100 // of one answer
-	mostAtOnce = 32  // searches
-	lookAfter  = 600 * time.Millisecond
+	mostHits   = 100  // of one answer
+	mostAtOnce = 32   // searches
 	maxAge     = "10" // seconds for which an answer may be kept
+
+	lookAfter = 600 * time.Millisecond // when nobody was answered for as long, Elasticsearch is looked at
+	hangs     = 2 * time.Second        // a ping without an answer
+	lookAgain = time.Second            // while it is away
 )
 
 //go:embed openapi.yaml
@@ -77,6 +84,7 @@ type Server struct {
 	slots  chan struct{}
 	limit  loglimit.Limiter
 
+	circuit  circuit
 	looking  sync.Mutex // what the last look at readiness has found
 	looked   time.Time
 	notReady error
@@ -110,7 +118,7 @@ func New(cfg Config, index Index, reg prometheus.Registerer) *Server {
 	reg.MustRegister(s.requests, s.seconds, s.empty)
 	for _, call := range calls() {
 		s.seconds.WithLabelValues(call)
-		for _, code := range []int{200, 204, 304, 400, 401, 404, 405, 429, statusGone, 500, 503} {
+		for _, code := range []int{200, 204, 304, 400, 401, 404, 405, 429, statusGone, 500, 502, 503} {
 			s.requests.WithLabelValues(call, strconv.Itoa(code))
 		}
 	}
@@ -231,7 +239,8 @@ func (s *Server) ask(ctx context.Context, q search.Query) (found search.Result, 
 }
 
 // bounded asks Elasticsearch, a bounded number of times at once and for a bounded time. That it cannot be
-// reached is noticed within a second. The client is told nothing of what Elasticsearch has answered.
+// reached is noticed within a second, that it hangs within three, and from then on at once. The client is told
+// nothing of what Elasticsearch has answered.
 func (s *Server) bounded(ctx context.Context, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.Timeout, errSlow)
 	defer cancel()
@@ -244,10 +253,13 @@ func (s *Server) bounded(ctx context.Context, ask func(context.Context) error) e
 		}
 		return errBusy
 	}
+	if s.circuit.open(ctx, s.index.Ping, s.Now) {
+		return errAway
+	}
 	ctx, away := context.WithCancelCause(ctx)
 	defer away(nil)
 	look := time.AfterFunc(lookAfter, func() {
-		if s.index.Answers(ctx) != nil {
+		if s.circuit.look(ctx, s.index, s.Now) {
 			away(errAway)
 		}
 	})
@@ -265,7 +277,23 @@ func (s *Server) bounded(ctx context.Context, ask func(context.Context) error) e
 	if p, is := errors.AsType[*problem.Problem](context.Cause(ctx)); is {
 		return p
 	}
-	return errAway
+	return problemOf(err)
+}
+
+// problemOf says what a failed search is for an app: what Elasticsearch refuses does not pass by itself.
+func problemOf(err error) *problem.Problem {
+	said, is := errors.AsType[*elastic.ResponseError](err)
+	switch {
+	case !is || said.Status < 400 || said.Status > 499:
+		return errAway
+	case said.Status == http.StatusNotFound:
+		return &problem.Problem{Status: http.StatusServiceUnavailable, Reason: "no_index", Detail: "There is no index of reports yet: riskdex serve makes it. Ask again later."}
+	case said.Status == http.StatusTooManyRequests:
+		return errBusy
+	case said.Status == http.StatusUnauthorized || said.Status == http.StatusForbidden:
+		return &problem.Problem{Status: http.StatusBadGateway, Reason: "no_access", Detail: "Elasticsearch does not accept the credentials of riskdex. Whoever runs riskdex has to mend that; its log says more."}
+	}
+	return &problem.Problem{Status: http.StatusBadGateway, Reason: "refused", Detail: "Elasticsearch refuses the search. Whoever runs riskdex has to mend that; its log says why."}
 }
 
 func (s *Server) search(r *http.Request, _ httprouter.Params) (any, error) {
@@ -280,6 +308,7 @@ func (s *Server) search(r *http.Request, _ httprouter.Params) (any, error) {
 	}
 	if q.Words != "" && found.Total == 0 {
 		s.empty.Inc()
+		s.Missed.Note(q.Words, s.Now())
 	}
 	return foundOf(found, q), nil
 }

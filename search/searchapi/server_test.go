@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +22,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"riskdex/elastic"
 	"riskdex/internal/openapitest"
 	"riskdex/internal/problem"
 	"riskdex/internal/require"
@@ -36,7 +39,9 @@ type desk struct {
 
 	asked  []search.Query
 	answer func(context.Context, search.Query) (search.Result, error)
-	gone   error // what Answers says
+	silent time.Time
+	gone   error // what Ping says
+	pings  int
 	now    time.Time
 }
 
@@ -45,7 +50,12 @@ func (d *desk) Ask(ctx context.Context, q search.Query) (search.Result, error) {
 	return d.answer(ctx, q)
 }
 
-func (d *desk) Answers(context.Context) error { return d.gone }
+func (d *desk) SilentSince() time.Time { return d.silent }
+
+func (d *desk) Ping(context.Context) error {
+	d.pings++
+	return d.gone
+}
 
 func (d *desk) Source(_ context.Context, key report.Key) (jsontext.Value, error) {
 	if key != (report.Key{Kind: report.Cities, ID: "a/b c"}) {
@@ -124,7 +134,7 @@ func TestAnswersAreSmallAndTheSame(t *testing.T) {
 }
 
 func TestNoReportIsToldFromSimilarOnes(t *testing.T) {
-	d := openDesk(t, nil)
+	d := openDesk(t, func(c *Config) { c.Missed = new(search.Missed) })
 	for _, c := range []struct {
 		path    string
 		total   int
@@ -141,6 +151,19 @@ func TestNoReportIsToldFromSimilarOnes(t *testing.T) {
 	var counted dto.Metric
 	if err := d.server.empty.Write(&counted); err != nil || counted.GetCounter().GetValue() != 1 {
 		t.Errorf("searches without hits: %v, %v", counted.GetCounter(), err)
+	}
+	d.get("GET", "/v1/search?country=FR&q=x")
+	for n := range 1000 { // the last of which takes the place of the first
+		d.now = d.now.Add(time.Second)
+		d.get("GET", "/v1/search?q="+strconv.Itoa(n+1))
+	}
+	kept := d.cfg.Missed.List()
+	if len(kept) != 1000 || kept[0].Words != "1000" || kept[999].Words != "1" {
+		t.Errorf("%d words are kept, %+v to %+v", len(kept), kept[0], kept[len(kept)-1])
+	}
+	d.get("GET", "/v1/search?q=7")
+	if kept = d.cfg.Missed.List(); kept[0] != (search.Miss{Words: "7", Searches: 2, Last: d.now}) {
+		t.Errorf("the most frequent is %+v", kept[0])
 	}
 }
 
@@ -171,6 +194,18 @@ func TestElasticsearchStaysBehind(t *testing.T) {
 		t.Errorf("%v %s", w.Header(), w.Body)
 	}
 	d.fails(http.StatusServiceUnavailable, "away", d.get("GET", "/readyz"))
+	for said, want := range map[int]string{401: "502 no_access", 403: "502 no_access", 404: "503 no_index", 400: "502 refused", 429: "503 busy", 500: "503 away"} {
+		d.answer = func(context.Context, search.Query) (search.Result, error) {
+			return search.Result{}, fmt.Errorf("searching: %w", &elastic.ResponseError{Status: said, Reason: "inside"})
+		}
+		status, reason, _ := strings.Cut(want, " ")
+		code, _ := strconv.Atoi(status)
+		w := d.get("GET", "/v1/search?q=x")
+		d.fails(code, reason, w)
+		if strings.Contains(w.Body.String(), "inside") {
+			t.Errorf("%s", w.Body)
+		}
+	}
 	if w := d.get("GET", "/livez"); w.Body.String() != "ok\n" {
 		t.Errorf("/livez: %s", w.Body)
 	}
@@ -190,8 +225,20 @@ func TestSearchesAreBounded(t *testing.T) {
 	slow.fails(http.StatusServiceUnavailable, "busy", slow.get("GET", "/v1/search?q=x"))
 
 	hangs := openDesk(t, nil)
-	hangs.answer, hangs.gone = slow.answer, errors.New("gone")
+	answers := hangs.answer
+	hangs.answer, hangs.gone, hangs.silent = slow.answer, errors.New("gone"), hangs.now.Add(-time.Second)
+	for range 3 { // the others at once
+		hangs.fails(http.StatusServiceUnavailable, "away", hangs.get("GET", "/v1/search?q=x"))
+	}
+	if len(hangs.asked) != 1 || hangs.pings != 1 {
+		t.Errorf("while it hangs, Elasticsearch is asked %d times and pinged %d times", len(hangs.asked), hangs.pings)
+	}
+	hangs.now = hangs.now.Add(time.Second)
 	hangs.fails(http.StatusServiceUnavailable, "away", hangs.get("GET", "/v1/search?q=x"))
+	hangs.answer, hangs.gone, hangs.now = answers, nil, hangs.now.Add(time.Second)
+	if w := hangs.get("GET", "/v1/search?q=x"); w.Code != http.StatusOK || hangs.pings != 3 {
+		t.Errorf("after it hung: %d after %d pings", w.Code, hangs.pings)
+	}
 }
 
 func TestClientOverItsRateHarmsNoOther(t *testing.T) {
