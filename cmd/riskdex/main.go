@@ -59,6 +59,7 @@ type commands struct {
 	Healthy   healthyCommand   `cmd:"" help:"Check whether riskdex can accept deliveries, for supervisors."`
 
 	Metrics  metricsCommand  `cmd:"" help:"List the metrics that riskdex serve exposes."`
+	Rules    rulesCommand    `cmd:"" help:"Print the alerting rules for Prometheus, with links that you choose."`
 	Mappings mappingsCommand `cmd:"" help:"Check or export mapping files."`
 	Version  versionCommand  `cmd:"" help:"Show what this program was built from."`
 
