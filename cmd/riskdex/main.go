@@ -114,6 +114,7 @@ func newParser(cli *commands, more ...kong.Option) (*kong.Kong, error) {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.ValueFormatter(helpOf),
 		kong.PostBuild(emptyIsUnset),
+		servedHere(),
 	}, more...)...)
 }
 

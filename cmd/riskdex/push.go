@@ -24,7 +24,7 @@ import (
 // deliverySettings say where a command delivers, and what it shows there.
 type deliverySettings struct {
 	secretFiles
-	To     string `name:"to" env:"RISKDEX_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"The receiver, with its path prefix."`
+	To     string `name:"to" env:"RISKDEX_URL" default:"${deliveries}" placeholder:"URL" help:"The receiver, with its path prefix. By default that of RISKDEX_LISTEN and RISKDEX_PREFIX."`
 	CAFile string `name:"ca-file" env:"RISKDEX_CA_FILE" placeholder:"FILE" help:"Authorities (PEM) to trust in place of the system's."`
 
 	RetryFor time.Duration `name:"retry-for" default:"30s" placeholder:"TIME" help:"How long to try a receiver that has not answered yet; 0 is without end. One that has is tried until it takes what is sent."`
@@ -189,8 +189,8 @@ func (c *pushCommand) print(io streams, sum push.Summary, total int) {
 	if more := sum.FailedTotal - len(sum.Failed); more > 0 {
 		fmt.Fprintf(io.err, "not accepted: %s more\n", humanize.Comma(int64(more)))
 	}
-	fmt.Fprintf(io.out, "%d of %d deliveries sent, %s in %s: %d documents accepted, %d refused, %d deliveries not accepted\n",
-		sum.Sent, total, humanize.IBytes(uint64(sum.Bytes)), sum.Elapsed.Round(time.Millisecond), sum.Accepted, sum.RefusedTotal, sum.FailedTotal)
+	fmt.Fprintf(io.out, "%d of %d deliveries sent to %s, %s in %s: %d documents accepted, %d refused, %d deliveries not accepted\n",
+		sum.Sent, total, redacted(c.To), humanize.IBytes(uint64(sum.Bytes)), sum.Elapsed.Round(time.Millisecond), sum.Accepted, sum.RefusedTotal, sum.FailedTotal)
 	if c.Wait > 0 {
 		fmt.Fprintf(io.out, "%d of %d documents were searchable within %s\n", sum.Searchable, sum.Accepted, c.Wait)
 		if sum.NotWaited > 0 {

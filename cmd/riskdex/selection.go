@@ -70,6 +70,6 @@ func (c *adminClient) end(ctx context.Context, path string, q url.Values, done, 
 		fmt.Fprintln(c.io.err, "nothing to do")
 		return errNegative
 	}
-	fmt.Fprintf(c.io.out, "%d %s\n", ended.Done, done)
+	fmt.Fprintf(c.io.out, "%d %s at %s\n", ended.Done, done, redacted(c.base))
 	return nil
 }

@@ -177,10 +177,17 @@ func (r *stack) serveExample(ctx context.Context) error {
 // read it, for the address may have a password.
 func (r *stack) writeEnvironment() error {
 	local := filepath.Dir(r.binary)
+	journal := r.journal
+	if !strings.Contains(journal, "://") {
+		var err error
+		if journal, err = filepath.Abs(journal); err != nil {
+			return err
+		}
+	}
 	var text strings.Builder
 	fmt.Fprintln(&text, "# Made by make run, for the shells beside it.")
 	for _, variable := range []struct{ name, value string }{
-		{elasticserver.URLVariable, r.url}, {"RISKDEX_LISTEN", r.listen}, {"RISKDEX_ADMIN_LISTEN", r.admin},
+		{elasticserver.URLVariable, r.url}, {"RISKDEX_LISTEN", r.listen}, {"RISKDEX_ADMIN_LISTEN", r.admin}, {"RISKDEX_JOURNAL", journal},
 	} {
 		fmt.Fprintf(&text, "export %s=%s\n", variable.name, sanitize.ShellArgument(variable.value))
 	}
