@@ -120,6 +120,11 @@ func isNegative(status int) bool {
 
 // ask makes a call and decodes its answer. An error may be a *admin.Problem.
 func (c *adminClient) ask(ctx context.Context, method, path string, query url.Values, body []byte, answer any) error {
+	if method != http.MethodGet {
+		if err := c.guard(ctx); err != nil {
+			return err
+		}
+	}
 	res, err := c.open(ctx, method, path, query, body)
 	if err != nil {
 		return err
@@ -134,11 +139,6 @@ func (c *adminClient) ask(ctx context.Context, method, path string, query url.Va
 // open makes a call and returns the successful answer, with its body still to be read. The
 // caller closes the body.
 func (c *adminClient) open(ctx context.Context, method, path string, query url.Values, body []byte) (*http.Response, error) {
-	if method != http.MethodGet {
-		if err := c.guard(ctx); err != nil {
-			return nil, err
-		}
-	}
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path+"?"+query.Encode(), bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("call %s: %w", path, err)
