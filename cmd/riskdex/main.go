@@ -152,7 +152,15 @@ func runCommand(ctx context.Context, args []string, io streams) int {
 		return exited // --help has been shown
 	}
 	if err != nil {
-		fmt.Fprintf(io.err, "riskdex: %v\nTry: riskdex --help\n", err)
+		help := "riskdex"
+		if wrong, ok := errors.AsType[*kong.ParseError](err); ok {
+			for _, p := range wrong.Context.Path {
+				if p.Command != nil {
+					help = "riskdex " + p.Command.Path()
+				}
+			}
+		}
+		fmt.Fprintf(io.err, "riskdex: %v\nTry: %s --help\n", err, help)
 		return exitFailed
 	}
 	if err := checkVariables(parser, os.Environ()); err != nil {
