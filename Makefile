@@ -57,11 +57,9 @@ metrics: go ## Write docs/metrics.md from the program.
 settings: go ## Write docs/settings.md from the program.
 	@go test ./cmd/riskdex -run '^TestSettingsPageIsThatOfTheProgram$$' -count 1 -update
 
-kubernetes: ## Write the rules of deploy/kubernetes from dashboards/rules.yml.
-	@{ printf '# Made from dashboards/rules.yml by make kubernetes; a test compares them.\n'; \
-	  printf 'apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata:\n'; \
-	  printf '  name: riskdex\n  labels: {app.kubernetes.io/name: riskdex}\nspec:\n'; \
-	  sed -e '1,/^groups:/{/^groups:/!d}' -e 's/^\(.\)/  \1/' dashboards/rules.yml; } > deploy/kubernetes/monitoring/prometheusrule.yaml
+kubernetes: go ## Write the rules of deploy/kubernetes from dashboards/rules.yml.
+	@mkdir -p .local
+	@go run ./cmd/riskdex rules --kubernetes > .local/rules.yaml && mv .local/rules.yaml deploy/kubernetes/monitoring/prometheusrule.yaml
 
 ##@ All tests
 

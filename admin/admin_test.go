@@ -35,7 +35,7 @@ func get(t *testing.T, h http.Handler, path string) (int, string) {
 func TestHealth(t *testing.T) {
 	var cannot error
 	up := true
-	h := admin.New(admin.Parts{Health: admin.Health{
+	h := admin.New(admin.Parts{Metrics: prometheus.NewRegistry(), Health: admin.Health{
 		CanAccept:       func() error { return cannot },
 		ElasticsearchUp: func() bool { return up },
 	}})
@@ -54,9 +54,11 @@ func TestHealth(t *testing.T) {
 		if status != c.status || !strings.Contains(body, c.ready) || !strings.Contains(body, c.shows) {
 			t.Errorf("%v: /readyz is answered %d %s", c, status, body)
 		}
-		head := httptest.NewRecorder()
-		if h.ServeHTTP(head, httptest.NewRequest(http.MethodHead, "http://127.0.0.1/livez", nil)); head.Code != 200 {
-			t.Errorf("HEAD /livez is answered %d", head.Code)
+		for _, path := range []string{"/livez", "/metrics"} {
+			head := httptest.NewRecorder()
+			if h.ServeHTTP(head, httptest.NewRequest(http.MethodHead, "http://127.0.0.1"+path, nil)); head.Code != 200 {
+				t.Errorf("HEAD %s is answered %d", path, head.Code)
+			}
 		}
 		if status, _ := get(t, h, "/livez"); status != 200 {
 			t.Errorf("/livez is answered %d", status)

@@ -22,10 +22,10 @@ type readiness struct {
 	ElasticsearchUp bool   `json:"elasticsearch_up"`
 }
 
-// headAsGet answers HEAD to supervisors like GET; net/http leaves the body out.
+// headAsGet answers HEAD like GET; net/http leaves the body out.
 func headAsGet(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodHead && forSupervisors(r) {
+		if r.Method == http.MethodHead {
 			asGet := *r
 			asGet.Method = http.MethodGet
 			r = &asGet

@@ -7,14 +7,14 @@ import (
 	"regexp"
 	"strings"
 
-	"riskdex/docs"
+	"riskdex"
 )
 
 // runbook shows docs/operations.md of this version, for operators who are woken and may
 // reach no other page. It has a section for each trouble.
 func (p *page) runbook(w http.ResponseWriter, _ *http.Request) {
 	v := p.view()
-	v.Runbook = asHTML(docs.Operations)
+	v.Runbook = asHTML(riskdex.Operations)
 	p.write(w, http.StatusOK, "runbook.html", v)
 }
 

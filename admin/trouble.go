@@ -299,7 +299,7 @@ var causes = []Cause{
 // held says what is wrong with an index that is held, and what to do, by the reason in the
 // metrics.
 var held = map[string]struct{ is, remedy string }{
-	"index_blocked":    {"it is blocked", "Make room on Elasticsearch's disk if it is past its flood-stage watermark, and set `index.blocks.read_only_allow_delete` to null; remove any other block likewise"},
+	"index_blocked":    {"it is blocked", "Make room on Elasticsearch's disk if it is past its flood-stage watermark. Remove the block in Elasticsearch: `PUT /INDEX/_settings {\"index.blocks.BLOCK\": null}`"},
 	"index_closed":     {"it is closed", "Open it: `POST /INDEX/_open` in Elasticsearch"},
 	"index_missing":    {"it is gone", "Let riskdex make it again: it may lack the privilege"},
 	"field_limit":      {"it has too many fields", "Raise `index.mapping.total_fields.limit`, or `riskdex rebuild KIND`"},
@@ -660,9 +660,18 @@ func heldReason(w report.Waiting, is string) string {
 	return fmt.Sprintf("%s (%s)", is, w.Reason)
 }
 
+// blocks are the settings of an index that block it, by the numbers that Elasticsearch states them by.
+var blocks = map[string]string{"5": "read_only", "7": "read", "8": "write", "9": "metadata", "12": "read_only_allow_delete"}
+
 func heldRemedy(w report.Waiting, remedy string) string {
 	if remedy == "" {
 		return "See the reason in the runbook"
 	}
-	return strings.NewReplacer("INDEX", w.Index, "KIND", string(w.Kind)).Replace(strings.TrimSuffix(remedy, "."))
+	block := "read_only_allow_delete"
+	for number, name := range blocks {
+		if strings.Contains(w.Detail, "/"+number+"/") {
+			block = name
+		}
+	}
+	return strings.NewReplacer("INDEX", w.Index, "KIND", string(w.Kind), "BLOCK", block).Replace(strings.TrimSuffix(remedy, "."))
 }

@@ -20,7 +20,7 @@ import (
 
 // adminSettings are shared by the commands that talk to a running riskdex.
 type adminSettings struct {
-	Admin           string   `name:"admin" env:"RISKDEX_ADMIN_URL" default:"http://127.0.0.1:8081" placeholder:"URL" help:"The admin listener of the running riskdex."`
+	Admin           string   `name:"admin" env:"RISKDEX_ADMIN_URL" default:"${admin}" placeholder:"URL" help:"The admin listener of the running riskdex. By default that of RISKDEX_ADMIN_LISTEN."`
 	AdminTokenFiles []string `name:"admin-token-file" env:"RISKDEX_ADMIN_TOKEN_FILE" placeholder:"FILE" help:"A file whose first line is a token for it; of several files, the first one with a token is used. Or set the token itself in RISKDEX_ADMIN_TOKEN."`
 	AdminCAFile     string   `name:"admin-ca-file" env:"RISKDEX_ADMIN_CA_FILE" placeholder:"FILE" help:"Authorities (PEM) to trust in place of the system's."`
 }
@@ -120,6 +120,11 @@ func isNegative(status int) bool {
 
 // ask makes a call and decodes its answer. An error may be a *admin.Problem.
 func (c *adminClient) ask(ctx context.Context, method, path string, query url.Values, body []byte, answer any) error {
+	if method != http.MethodGet {
+		if err := c.guard(ctx); err != nil {
+			return err
+		}
+	}
 	res, err := c.open(ctx, method, path, query, body)
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ type backupCommand struct {
 	adminSettings
 	File    string `arg:"" help:"The copy: a file that does not exist, on the machine of riskdex."`
 	Journal string `name:"journal" placeholder:"FILE" help:"Copy this journal, whether or not a riskdex is using it, without asking a running one."`
+	JSON    bool   `name:"json" help:"Print the result as one JSON object."`
 }
 
 // Run asks the running riskdex to copy its journal, because this command cannot know which
@@ -34,7 +35,13 @@ func (c *backupCommand) Run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(io.out, "%s: %s, %s, checked; a copy of %s\n", made.File, humanize.IBytes(uint64(made.Bytes)), count(int(made.Records), "record", "records"), made.Journal)
+	if c.JSON {
+		if err := json.NewEncoder(io.out).Encode(made); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(io.out, "%s: %s, %s, checked; a copy of %s\n", made.File, humanize.IBytes(uint64(made.Bytes)), count(int(made.Records), "record", "records"), made.Journal)
+	}
 	if printDamage(io, "journal", made.BackupReport) {
 		fmt.Fprintln(io.err, "Keep the backups that you have.")
 		return errNegative

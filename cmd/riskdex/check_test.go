@@ -80,9 +80,11 @@ func TestCheckLeavesTheJournalAlone(t *testing.T) {
 	for _, n := range nodes.Nodes {
 		version = n.Version // the tests' server is a single node
 	}
+	p.check().says(t, exitNegative, "wrong mkdir -p -m 700 "+folder)
+	require.NoError(t, os.MkdirAll(folder, 0o700))
 	p.check().says(t, exitDone, "fine does not exist yet; serve creates it", "fine "+p.prefix+"cities does not exist yet", "fine security turned off", "fine Elasticsearch "+version+" on 1 node")
-	if _, err := os.Stat(filepath.Dir(folder)); !os.IsNotExist(err) {
-		t.Errorf("the check created a folder: %v", err)
+	if made := files(t, folder); len(made) > 0 {
+		t.Errorf("the check created %v", made)
 	}
 	p.start()
 	p.indicesReady()

@@ -13,7 +13,7 @@ import (
 
 func TestCompletion(t *testing.T) {
 	for line, want := range map[string]string{
-		"":                           "serve search search-api check push status show history delivery dead refused rebuild verify changes export reconcile backup restore journal healthy metrics mappings version completion help",
+		"":                           "serve search search-api check push status show history delivery dead refused rebuild verify changes export reconcile backup restore journal healthy metrics rules mappings version completion help",
 		"de":                         "delivery dead",
 		"dead ":                      "list show retry drop",
 		"help dead l":                "list",

@@ -18,7 +18,7 @@ import (
 func TestEmptyVariablesAreNotSet(t *testing.T) {
 	parse := func(args ...string) commands {
 		var cli commands
-		parser, err := kong.New(&cli, kong.PostBuild(emptyIsUnset))
+		parser, err := newParser(&cli)
 		require.NoError(t, err)
 		if _, err := parser.Parse(args); err != nil {
 			t.Errorf("%v: %v", args, err)
@@ -61,7 +61,7 @@ func TestEmptyVariablesAreNotSet(t *testing.T) {
 // variablesOf returns the variables of all flags of all commands.
 func variablesOf(t *testing.T) (names []string) {
 	t.Helper()
-	parser, err := kong.New(&commands{})
+	parser, err := newParser(&commands{})
 	require.NoError(t, err)
 	require.NoError(t, kong.Visit(parser.Model, func(node kong.Visitable, next kong.Next) error {
 		if flag, ok := node.(*kong.Flag); ok {

@@ -14,7 +14,10 @@ import (
 // healthyTimeout bounds how long the answer may take.
 const healthyTimeout = 4 * time.Second
 
-type healthyCommand struct{ adminSettings }
+type healthyCommand struct {
+	adminSettings
+	JSON bool `name:"json" help:"Print the answer as one JSON object."`
+}
 
 // Run asks whether deliveries can be made durable now. It is for supervisors, and works in
 // images without a shell. Any failure to get a yes counts as a no.
@@ -25,12 +28,23 @@ func (c *healthyCommand) Run(ctx context.Context, io streams) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, healthyTimeout)
 	defer cancel()
-	if err := client.healthy(ctx); err != nil {
-		fmt.Fprintln(io.err, sanitize.OneLine(err.Error()))
+	unhealthy := client.healthy(ctx)
+	switch {
+	case c.JSON:
+		answer := map[string]any{"healthy": unhealthy == nil}
+		if unhealthy != nil {
+			answer["reason"] = unhealthy.Error()
+		}
+		err = json.NewEncoder(io.out).Encode(answer)
+	case unhealthy != nil:
+		fmt.Fprintln(io.err, sanitize.OneLine(unhealthy.Error()))
+	default:
+		fmt.Fprintln(io.out, "healthy")
+	}
+	if unhealthy != nil {
 		return errNegative
 	}
-	fmt.Fprintln(io.out, "healthy")
-	return nil
+	return err
 }
 
 func (c *adminClient) healthy(ctx context.Context) error {

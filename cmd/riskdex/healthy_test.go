@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -42,6 +43,18 @@ func TestHealthy(t *testing.T) {
 		status := run(t.Context(), []string{"healthy", "--admin", c.at}, streams{&out, &err})
 		if status != c.status || !strings.Contains(out.String()+err.String(), c.says) {
 			t.Errorf("%s: status %d, %q, %q", c.name, status, out.String(), err.String())
+		}
+		if c.status == exitFailed {
+			continue
+		}
+		var answer struct {
+			Healthy bool
+			Reason  string
+		}
+		out.Reset()
+		if status := run(t.Context(), []string{"healthy", "--json", "--admin", c.at}, streams{&out, &err}); status != c.status ||
+			json.Unmarshal(out.Bytes(), &answer) != nil || answer.Healthy != (status == exitDone) || !answer.Healthy && !strings.Contains(answer.Reason, c.says) {
+			t.Errorf("%s, as JSON: status %d, %q", c.name, status, out.String())
 		}
 	}
 }

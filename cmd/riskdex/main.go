@@ -59,6 +59,7 @@ type commands struct {
 	Healthy   healthyCommand   `cmd:"" help:"Check whether riskdex can accept deliveries, for supervisors."`
 
 	Metrics  metricsCommand  `cmd:"" help:"List the metrics that riskdex serve exposes."`
+	Rules    rulesCommand    `cmd:"" help:"Print the alerting rules for Prometheus, with links that you choose."`
 	Mappings mappingsCommand `cmd:"" help:"Check or export mapping files."`
 	Version  versionCommand  `cmd:"" help:"Show what this program was built from."`
 
@@ -113,6 +114,7 @@ func newParser(cli *commands, more ...kong.Option) (*kong.Kong, error) {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.ValueFormatter(helpOf),
 		kong.PostBuild(emptyIsUnset),
+		servedHere(),
 	}, more...)...)
 }
 
@@ -150,7 +152,15 @@ func runCommand(ctx context.Context, args []string, io streams) int {
 		return exited // --help has been shown
 	}
 	if err != nil {
-		fmt.Fprintf(io.err, "riskdex: %v\nTry: riskdex --help\n", err)
+		help := "riskdex"
+		if wrong, ok := errors.AsType[*kong.ParseError](err); ok {
+			for _, p := range wrong.Context.Path {
+				if p.Command != nil {
+					help = "riskdex " + p.Command.Path()
+				}
+			}
+		}
+		fmt.Fprintf(io.err, "riskdex: %v\nTry: %s --help\n", err, help)
 		return exitFailed
 	}
 	if err := checkVariables(parser, os.Environ()); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/require"
 )
 
 // asRiskdex in the environment makes the test binary behave as riskdex itself,
@@ -43,6 +44,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 func TestExitStatus(t *testing.T) {
 	url, prefix := elastictest.URL(t), elastictest.Prefix(t)
 	t.Chdir(t.TempDir()) // some commands get as far as opening a journal
+	require.NoError(t, os.Mkdir("data", 0o700))
 	for name, c := range map[string]struct {
 		args   []string
 		status int
@@ -50,8 +52,10 @@ func TestExitStatus(t *testing.T) {
 	}{
 		"help":                   {[]string{"--help"}, exitDone, "serve"},
 		"nothing":                {nil, exitFailed, "--help"},
-		"unknown command":        {[]string{"dance"}, exitFailed, "dance"},
-		"unknown flag":           {[]string{"serve", "--dance"}, exitFailed, "dance"},
+		"unknown command":        {[]string{"dance"}, exitFailed, "Try: riskdex --help"},
+		"unknown flag":           {[]string{"serve", "--dance"}, exitFailed, "Try: riskdex serve --help"},
+		"unknown flag within":    {[]string{"dead", "list", "--dance"}, exitFailed, "Try: riskdex dead list --help"},
+		"unknown log level":      {[]string{"serve", "--log-level", "loud"}, exitFailed, "debug"},
 		"no size":                {[]string{"serve", "--max-body", "much"}, exitFailed, "64MiB"},
 		"unknown kind":           {[]string{"serve", "--ids", "countries=/id"}, exitFailed, "countries"},
 		"no pointer":             {[]string{"serve", "--ids", "cities=id"}, exitFailed, "JSON pointer"},

@@ -28,8 +28,8 @@ type mappingsLearnCommand struct {
 	payloadSettings
 }
 
-// Run proposes a mapping file. The error is errNegative if it is not certain where the ids of
-// the records are: until the operator states that, deliveries are refused.
+// Run proposes a mapping file. It says so if it is not certain where the ids of the records are:
+// until the operator states that, deliveries are refused.
 func (c *mappingsLearnCommand) Run(io streams) error {
 	kind, err := c.kind()
 	if err != nil {
@@ -64,9 +64,6 @@ func (c *mappingsLearnCommand) Run(io streams) error {
 		if err := c.write(io, string(kind)+".json", file); err != nil {
 			return fmt.Errorf("write the proposal: %w", err)
 		}
-	}
-	if all.IDAt == "" {
-		return errNegative
 	}
 	return nil
 }

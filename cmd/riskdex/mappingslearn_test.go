@@ -33,7 +33,7 @@ func TestMappingsLearn(t *testing.T) {
 		{"certain", []string{certain, "--to", to}, exitDone, []string{"id ", "/CityReportId", "title ", "/CityName", `"Londres"`, "/pays", "a scale: ", "--ids cities=/CityReportId", "--mappings " + to}},
 		{"again", []string{certain, "--to", to}, exitFailed, []string{"differs from the built-in file"}},
 		{"JSON", []string{certain, "--json"}, exitDone, []string{`"id":"/CityReportId"`, `"pointer":"/pays"`, `"file":{`}},
-		{"in doubt", []string{doubt, "--kind", "advisories"}, exitNegative, []string{"id? ", "/documentId", "/reportId", "not certain", "--ids advisories=/"}},
+		{"in doubt", []string{doubt, "--kind", "advisories"}, exitDone, []string{"id? ", "/documentId", "/reportId", "not certain", "--ids advisories=/"}},
 		{"stated", []string{doubt, "--kind", "advisories", "--ids", "advisories=/reportId"}, exitDone, []string{"id ", "/reportId"}},
 		{"list", []string{hidden}, exitDone, []string{"records of special-reports: 2", "--records special-reports=/feed/list"}},
 		{"no kind", []string{doubt}, exitFailed, []string{"--kind"}},

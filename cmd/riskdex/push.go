@@ -24,8 +24,18 @@ import (
 // deliverySettings say where a command delivers, and what it shows there.
 type deliverySettings struct {
 	secretFiles
-	To     string `name:"to" env:"RISKDEX_URL" default:"http://127.0.0.1:8080" placeholder:"URL" help:"The receiver, with its path prefix."`
+	To     string `name:"to" env:"RISKDEX_URL" default:"${deliveries}" placeholder:"URL" help:"The receiver, with its path prefix. By default that of RISKDEX_LISTEN and RISKDEX_PREFIX."`
 	CAFile string `name:"ca-file" env:"RISKDEX_CA_FILE" placeholder:"FILE" help:"Authorities (PEM) to trust in place of the system's."`
+
+	RetryFor time.Duration `name:"retry-for" default:"30s" placeholder:"TIME" help:"How long to try a receiver that has not answered yet; 0 is without end. One that has is tried until it takes what is sent."`
+}
+
+// elsewhere says what to do if err is that nobody answered.
+func (s deliverySettings) elsewhere(err error) error {
+	if errors.Is(err, push.ErrNobodyThere) {
+		return fmt.Errorf("%w. Start riskdex serve, or say where it is with --to or RISKDEX_URL, which is %s; --retry-for waits longer", err, redacted(s.To))
+	}
+	return err
 }
 
 // pusher returns what delivers there.
@@ -39,7 +49,7 @@ func (s deliverySettings) pusher() (*push.Pusher, error) {
 		return nil, err
 	}
 	client.Timeout = pushTimeout
-	return &push.Pusher{URL: s.To, Client: client, Show: credentials.Show}, nil
+	return &push.Pusher{URL: s.To, RetryFor: s.RetryFor, Client: client, Show: credentials.Show}, nil
 }
 
 // tellDenied prints that a receiver takes nothing from this sender.
@@ -140,7 +150,7 @@ func (c *pushCommand) send(ctx context.Context, io streams, requests iter.Seq2[p
 		tellDenied(io, denied, err)
 		return errNegative
 	case err != nil:
-		return err
+		return c.elsewhere(err)
 	case sum.FailedTotal > 0 || sum.RefusedTotal > 0 || c.Wait > 0 && sum.Searchable < sum.Accepted:
 		return errNegative
 	}
@@ -179,8 +189,8 @@ func (c *pushCommand) print(io streams, sum push.Summary, total int) {
 	if more := sum.FailedTotal - len(sum.Failed); more > 0 {
 		fmt.Fprintf(io.err, "not accepted: %s more\n", humanize.Comma(int64(more)))
 	}
-	fmt.Fprintf(io.out, "%d of %d deliveries sent, %s in %s: %d documents accepted, %d refused, %d deliveries not accepted\n",
-		sum.Sent, total, humanize.IBytes(uint64(sum.Bytes)), sum.Elapsed.Round(time.Millisecond), sum.Accepted, sum.RefusedTotal, sum.FailedTotal)
+	fmt.Fprintf(io.out, "%d of %d deliveries sent to %s, %s in %s: %d documents accepted, %d refused, %d deliveries not accepted\n",
+		sum.Sent, total, redacted(c.To), humanize.IBytes(uint64(sum.Bytes)), sum.Elapsed.Round(time.Millisecond), sum.Accepted, sum.RefusedTotal, sum.FailedTotal)
 	if c.Wait > 0 {
 		fmt.Fprintf(io.out, "%d of %d documents were searchable within %s\n", sum.Searchable, sum.Accepted, c.Wait)
 		if sum.NotWaited > 0 {

@@ -146,7 +146,7 @@ func TestDocumentsShowCommandsThatExist(t *testing.T) {
 		for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text, -1) {
 			for _, line := range regexp.MustCompile(`(?m)(?:^|&& |-- )(?:\./|/|\.local/)?riskdex ([a-z][^#\n&|]+)`).FindAllStringSubmatch(block[1], -1) {
 				found++
-				parser, err := kong.New(&commands{}, kong.Name("riskdex"))
+				parser, err := newParser(new(commands))
 				require.NoError(t, err)
 				_, err = parser.Parse(strings.Fields(strings.ReplaceAll(line[1], "'", "")))
 				if err != nil && !strings.Contains(err.Error(), "no such file") {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	"riskdex/admin"
 	"riskdex/internal/sanitize"
@@ -116,11 +117,7 @@ type refusedRetryCommand struct {
 // Run delivers again. The error is errNegative if there is nothing to deliver, or it is
 // refused again.
 func (c *refusedRetryCommand) Run(ctx context.Context, io streams, in input) error {
-	q, err := c.query()
-	if err != nil {
-		return err
-	}
-	if c.All && c.Body != "" {
+	if (c.All || len(c.Numbers) > 1) && c.Body != "" {
 		return errors.New("--body is for one: leave --all out, and give its number")
 	}
 	client, err := c.client(io)
@@ -134,10 +131,16 @@ func (c *refusedRetryCommand) Run(ctx context.Context, io streams, in input) err
 			return err
 		}
 	}
-	var done admin.Redelivered
-	if err := client.call(ctx, method, path, q, body, &done); err != nil {
-		return err
-	}
+	return c.each(func(q url.Values) error {
+		var done admin.Redelivered
+		if err := client.call(ctx, method, path, q, body, &done); err != nil {
+			return err
+		}
+		return printRedelivered(io, done)
+	})
+}
+
+func printRedelivered(io streams, done admin.Redelivered) error {
 	if done.Refused > 0 {
 		fmt.Fprintf(io.err, "%s again, and kept\n", count(done.Refused, "is refused", "are refused"))
 	}
@@ -159,10 +162,6 @@ type refusedDropCommand struct {
 
 // Run drops refusals. The error is errNegative if there is nothing to drop.
 func (c *refusedDropCommand) Run(ctx context.Context, io streams, in input) error {
-	q, err := c.query()
-	if err != nil {
-		return err
-	}
 	if c.All {
 		if err := confirm(ctx, io, in, c.Yes, "Forget all these refusals? Their bodies are gone then."); err != nil {
 			return err
@@ -172,5 +171,7 @@ func (c *refusedDropCommand) Run(ctx context.Context, io streams, in input) erro
 	if err != nil {
 		return err
 	}
-	return client.end(ctx, "/api/refused/drop", q, "dropped", "gone meanwhile")
+	return c.each(func(q url.Values) error {
+		return client.end(ctx, "/api/refused/drop", q, "dropped", "gone meanwhile")
+	})
 }

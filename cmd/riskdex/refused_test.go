@@ -58,7 +58,7 @@ func TestRefusedCommands(t *testing.T) {
 		t.Errorf("the index has %s and %s", cities, advisories)
 	}
 	p.expect(exitDone, "", words("refused list"), "1 refusal kept")
-	p.expect(exitDone, "", words("refused drop 3"), "1 dropped")
+	p.expect(exitNegative, "", words("refused drop 98 3"), "It is not there", "1 dropped")
 	p.expect(exitNegative, "", words("refused drop --all --yes"), "nothing to do")
 }
 

@@ -198,7 +198,7 @@ func (r *reconciliation) remove(ctx context.Context, in input, canAsk bool, to d
 		fmt.Fprintf(r.io.err, "Not one was as it was compared: does %s deliver to the riskdex that was asked?\n", to.To)
 	}
 	if err != nil {
-		return fmt.Errorf("stopped after %d of %d; the one after may be removed, and the others are as they were. Run it again for the rest: %w", sum.Sent, total, err)
+		return fmt.Errorf("stopped after %d of %d; the one after may be removed, and the others are as they were. Run it again for the rest: %w", sum.Sent, total, to.elsewhere(err))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"riskdex/admin"
@@ -36,24 +37,38 @@ func (s deadSelection) query() (url.Values, error) {
 
 // refusedSelection selects one refusal or many.
 type refusedSelection struct {
-	Number int64  `arg:"" optional:"" help:"Its number, as the list shows it."`
-	All    bool   `name:"all" help:"All refusals, or all that --kind and --reason select."`
-	Kind   string `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"With --all: only this kind."`
-	Reason string `name:"reason" placeholder:"REASON" help:"With --all: only those refused for this reason."`
+	Numbers []int64 `arg:"" optional:"" name:"number" help:"Their numbers, as the list shows them."`
+	All     bool    `name:"all" help:"All refusals, or all that --kind and --reason select."`
+	Kind    string  `name:"kind" enum:",cities,advisories,special-reports" default:"" placeholder:"KIND" help:"With --all: only this kind."`
+	Reason  string  `name:"reason" placeholder:"REASON" help:"With --all: only those refused for this reason."`
 }
 
-func (s refusedSelection) query() (url.Values, error) {
+// each calls f with the query for each number, or once for all. The error is errNegative if one call
+// has that, after the others.
+func (s refusedSelection) each(f func(url.Values) error) error {
+	var selected []url.Values
 	switch {
-	case s.All && s.Number != 0:
-		return nil, errors.New("--all cannot be combined with a number: leave one of them out")
+	case s.All && len(s.Numbers) > 0:
+		return errors.New("--all cannot be combined with a number: leave one of them out")
 	case s.All:
-		return query("all", "true", "kind", s.Kind, "reason", s.Reason), nil
+		selected = []url.Values{query("all", "true", "kind", s.Kind, "reason", s.Reason)}
 	case s.Kind != "" || s.Reason != "":
-		return nil, errors.New("--kind and --reason select among all: add --all")
-	case s.Number <= 0:
-		return nil, errors.New("give the number of a refusal from the list, or --all")
+		return errors.New("--kind and --reason select among all: add --all")
+	case len(s.Numbers) == 0 || slices.Min(s.Numbers) <= 0:
+		return errors.New("give the numbers of refusals from the list, or --all")
 	}
-	return query("number", strconv.FormatInt(s.Number, 10)), nil
+	for _, number := range s.Numbers {
+		selected = append(selected, query("number", strconv.FormatInt(number, 10)))
+	}
+	var ended error
+	for _, q := range selected {
+		if err := f(q); errors.Is(err, errNegative) {
+			ended = err
+		} else if err != nil {
+			return err
+		}
+	}
+	return ended
 }
 
 // end retries or drops by a call of path, and prints the result. The error is errNegative if
@@ -70,6 +85,6 @@ func (c *adminClient) end(ctx context.Context, path string, q url.Values, done, 
 		fmt.Fprintln(c.io.err, "nothing to do")
 		return errNegative
 	}
-	fmt.Fprintf(c.io.out, "%d %s\n", ended.Done, done)
+	fmt.Fprintf(c.io.out, "%d %s at %s\n", ended.Done, done, redacted(c.base))
 	return nil
 }

@@ -23,7 +23,7 @@ type serveCommand struct {
 	adminAccess
 	SearchListen string            `name:"search-listen" env:"RISKDEX_SEARCH_LISTEN" placeholder:"ADDRESS" help:"Address for searches of apps, as riskdex search-api has it. By default none."`
 	SearchAPI    searchAPISettings `embed:"" prefix:"search-" envprefix:"RISKDEX_SEARCH_"`
-	Journal      string            `name:"journal" env:"RISKDEX_JOURNAL" default:"data/riskdex.db" placeholder:"FILE|URL" help:"The journal: a file, for one process, or postgres://… for several."`
+	Journal      string            `name:"journal" env:"RISKDEX_JOURNAL" default:"data/riskdex.db" placeholder:"FILE|URL" help:"The journal: a file in a folder that exists, for one process, or postgres://… for several."`
 	MaxBytes     size              `name:"journal-max-bytes" env:"RISKDEX_JOURNAL_MAX_BYTES" placeholder:"SIZE" help:"Most space that the journal may take; near it the history gives way, and beyond it only deletes of existing documents are accepted. By default no limit."`
 	MinFree      *size             `name:"journal-min-free" env:"RISKDEX_JOURNAL_MIN_FREE" placeholder:"SIZE" help:"Free space that the disk of a journal in a file must have; below it nothing is accepted. By default 256MiB."`
 	KeepDeleted  retention         `name:"keep-deleted" env:"RISKDEX_KEEP_DELETED" default:"90d" placeholder:"TIME" help:"How long a deleted document is remembered: at least as long as an index may be restored from an older snapshot."`

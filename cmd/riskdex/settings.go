@@ -100,13 +100,21 @@ func byKind(flag string, stated map[string]string) (map[report.Kind][]string, er
 
 // logSettings say what is logged and how.
 type logSettings struct {
-	LogLevel  slog.Level `name:"log-level" env:"RISKDEX_LOG_LEVEL" default:"info" placeholder:"LEVEL" help:"debug, info, warn or error."`
-	LogFormat string     `name:"log-format" env:"RISKDEX_LOG_FORMAT" enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json."`
+	LogLevel  string `name:"log-level" env:"RISKDEX_LOG_LEVEL" enum:"debug,info,warn,error" default:"info" placeholder:"LEVEL" help:"debug, info, warn or error."`
+	LogFormat string `name:"log-format" env:"RISKDEX_LOG_FORMAT" enum:"text,json" default:"text" placeholder:"FORMAT" help:"text or json, which has durations in seconds."`
 }
 
 func (s logSettings) logger(to io.Writer) *slog.Logger {
-	opts, w := &slog.HandlerOptions{Level: s.LogLevel, ReplaceAttr: withoutEmpty}, sanitize.LogWriter{Writer: to}
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(s.LogLevel)) // which is checked, or empty
+	opts, w := &slog.HandlerOptions{Level: level, ReplaceAttr: withoutEmpty}, sanitize.LogWriter{Writer: to}
 	if s.LogFormat == "json" {
+		opts.ReplaceAttr = func(groups []string, a slog.Attr) slog.Attr {
+			if v := a.Value.Resolve(); v.Kind() == slog.KindDuration {
+				return slog.Float64(a.Key, v.Duration().Seconds())
+			}
+			return withoutEmpty(groups, a)
+		}
 		return slog.New(requestid.InLog(slog.NewJSONHandler(w, opts)))
 	}
 	return slog.New(requestid.InLog(slog.NewTextHandler(w, opts)))

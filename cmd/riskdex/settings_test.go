@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -28,11 +29,11 @@ func serving(t *testing.T, args ...string) *serveCommand {
 // TestLogLeavesOutWhatSaysNothing logs empty values in both formats.
 func TestLogLeavesOutWhatSaysNothing(t *testing.T) {
 	for form, want := range map[string]string{
-		"text": `level=WARN msg=said kind=cities number=0 is=false error="" group.name=x`,
-		"json": `"level":"WARN","msg":"said","kind":"cities","number":0,"is":false,"error":"","group":{"name":"x"}}`,
+		"text": `level=WARN msg=said kind=cities number=0 lasted=1.5s is=false error="" group.name=x`,
+		"json": `"level":"WARN","msg":"said","kind":"cities","number":0,"lasted":1.5,"is":false,"error":"","group":{"name":"x"}}`,
 	} {
 		var out bytes.Buffer
-		logSettings{LogFormat: form}.logger(&out).Warn("said", "kind", report.Cities, "other", report.Kind(""), "id", report.ID(""), "detail", "", "number", 0, "is", false,
+		logSettings{LogFormat: form}.logger(&out).Warn("said", "kind", report.Cities, "other", report.Kind(""), "id", report.ID(""), "detail", "", "number", 0, "lasted", 1500*time.Millisecond, "is", false,
 			"error", errors.New(""), slog.Group("group", "name", "x", "none", ""))
 		if _, got, _ := strings.Cut(strings.TrimSpace(out.String()), map[string]string{"text": " ", "json": ","}[form]); got != want {
 			t.Errorf("%s: %s, want %s", form, got, want)

@@ -39,6 +39,7 @@ func (c *statusCommand) Run(ctx context.Context, io streams) error {
 		err = json.NewEncoder(io.out).Encode(st)
 	} else {
 		printStatus(io.out, st)
+		printFacts(io.out, "asked", redacted(client.base))
 	}
 	if err == nil {
 		err = verdict(st)

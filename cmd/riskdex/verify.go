@@ -32,6 +32,11 @@ func (c *verifyCommand) Run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
+	if c.Repair {
+		if err := client.guard(ctx); err != nil {
+			return err
+		}
+	}
 	q := query("kind", c.Kind)
 	for flag, set := range map[string]bool{"repair": c.Repair, "remove_foreign": c.RemoveForeign} {
 		if set {

@@ -108,7 +108,7 @@ func (r *stack) build(ctx context.Context) error {
 	if err := r.command(ctx, "go", "build", "-o", r.binary, "./cmd/riskdex").Run(); err != nil {
 		return fmt.Errorf("build riskdex: %w", err)
 	}
-	return nil
+	return r.command(ctx, r.binary, "version").Run()
 }
 
 func (r *stack) elasticsearch(ctx context.Context) error {
@@ -177,10 +177,17 @@ func (r *stack) serveExample(ctx context.Context) error {
 // read it, for the address may have a password.
 func (r *stack) writeEnvironment() error {
 	local := filepath.Dir(r.binary)
+	journal := r.journal
+	if !strings.Contains(journal, "://") {
+		var err error
+		if journal, err = filepath.Abs(journal); err != nil {
+			return err
+		}
+	}
 	var text strings.Builder
 	fmt.Fprintln(&text, "# Made by make run, for the shells beside it.")
 	for _, variable := range []struct{ name, value string }{
-		{elasticserver.URLVariable, r.url}, {"RISKDEX_LISTEN", r.listen}, {"RISKDEX_ADMIN_LISTEN", r.admin},
+		{elasticserver.URLVariable, r.url}, {"RISKDEX_LISTEN", r.listen}, {"RISKDEX_ADMIN_LISTEN", r.admin}, {"RISKDEX_JOURNAL", journal},
 	} {
 		fmt.Fprintf(&text, "export %s=%s\n", variable.name, sanitize.ShellArgument(variable.value))
 	}
@@ -199,7 +206,7 @@ Try next, in another terminal:
   correct a city     curl -X PUT %[2]s/cities/LON -d '{"id":126,"code":"LON","title":"London","body":"Corrected."}'
   remove it          curl -X DELETE %[2]s/cities/LON
   see the metrics    curl -s http://%[3]s/metrics | grep riskdex_
-  watch it survive   stop Elasticsearch, deliver, start it again: nothing is lost
+  watch it survive   curl -X POST "$ELASTICSEARCH_URL/cities/_close", deliver, then the same with _open: nothing is lost
   judge the search   http://%[3]s/search
   search as an app   %[5]s
 Ctrl-C stops everything. The data stays in %[4]s.`, shown(filepath.Join(filepath.Dir(r.binary), "env")), r.receiver(), r.admin, shown(filepath.Dir(r.binary)), r.page)

@@ -28,6 +28,7 @@ type sender struct {
 	header http.Header
 	show   func(h http.Header, id string, body []byte)
 	now    func() time.Time
+	there  bool // it has answered, and not only what stands before it
 }
 
 // answer is the receiver's final answer to a request: a success, or a problem (RFC 9457).
@@ -58,7 +59,7 @@ func (e *retryError) Unwrap() error { return e.cause }
 
 // send makes one attempt to send r, whose id is the same for all attempts. After a
 // *retryError another attempt may succeed; any other error would recur with every attempt.
-func (s sender) send(ctx context.Context, r Request, id string) (answer, error) {
+func (s *sender) send(ctx context.Context, r Request, id string) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, r.Method, s.base+r.Path, bytes.NewReader(r.Body))
 	if err != nil {
 		return answer{}, fmt.Errorf("make the request: %w", err)
@@ -89,6 +90,7 @@ func (s sender) send(ctx context.Context, r Request, id string) (answer, error) 
 		return answer{}, &retryError{cause: fmt.Errorf("read the answer: %w", err)}
 	}
 	a := readAnswer(resp, body)
+	s.there = s.there || a.status < 500 || strings.HasPrefix(resp.Header.Get("Content-Type"), "application/problem+json")
 	switch a.status {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable,
 		http.StatusGatewayTimeout: // of a load balancer; the delivery may be durable, and a repeat is harmless

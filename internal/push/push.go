@@ -27,6 +27,10 @@ type Pusher struct {
 	// following one can turn a POST into a GET.
 	Client *http.Client
 
+	// RetryFor, if not 0, is for how long a receiver is tried that has not answered yet: nobody may
+	// be at URL. Once it has, only the context ends the attempts, for what is sent must not be lost.
+	RetryFor time.Duration
+
 	// Header is added to every request.
 	Header http.Header
 
@@ -94,8 +98,8 @@ type Failure struct {
 // its code, so that only the receiver knows which requests are for the same document.
 //
 // An attempt that the receiver answers with 429 or 503, or that gets no answer, is repeated
-// with growing, jittered waits, never before the answer's Retry-After, until ctx ends; a
-// delivery that arrives twice is harmless. The answers 401 and 403 end the run with a
+// with growing, jittered waits, never before the answer's Retry-After, until ctx ends, or RetryFor
+// with [ErrNobodyThere]; a delivery that arrives twice is harmless. The answers 401 and 403 end the run with a
 // *[DeniedError]. An error that would recur with every attempt, such as a certificate that
 // is not trusted, ends it too. Any other answer outside 2xx is added to Failed, and the
 // next request is sent.
@@ -163,16 +167,20 @@ func of(total int) string {
 }
 
 // sendUntilAnswered repeats a request until it has its final answer or ctx ends.
-func (p *Pusher) sendUntilAnswered(ctx context.Context, s sender, r Request) (answer, error) {
+func (p *Pusher) sendUntilAnswered(ctx context.Context, s *sender, r Request) (answer, error) {
 	var a answer
 	id := "msg_" + rand.Text()
-	waits := &minimumWait{BackOff: p.policy()}
+	until := p.clock()().Add(p.RetryFor)
+	waits := &boundedWait{BackOff: p.policy()}
 	var last error
 	attempt := func() error {
 		var err error
 		a, err = s.send(ctx, r, id)
 		if again, ok := errors.AsType[*retryError](err); ok {
-			waits.atLeast = again.after
+			waits.atLeast, waits.atMost = again.after, maxRetryAfter
+			if p.RetryFor > 0 && !s.there {
+				waits.atMost = until.Sub(p.clock()())
+			}
 			if ctx.Err() == nil {
 				last = err
 			}
@@ -192,21 +200,27 @@ func (p *Pusher) sendUntilAnswered(ctx context.Context, s sender, r Request) (an
 	if err != nil && ctx.Err() != nil && last != nil {
 		return a, fmt.Errorf("%w; the last attempt: %w", err, last)
 	}
+	if _, again := errors.AsType[*retryError](err); again {
+		return a, fmt.Errorf("%w within %s: %w", ErrNobodyThere, p.RetryFor, err)
+	}
 	return a, err
 }
 
-// minimumWait is a policy that waits at least as long as the receiver asked for.
-type minimumWait struct {
+// ErrNobodyThere ends a run in which no receiver answered for RetryFor.
+var ErrNobodyThere = errors.New("no receiver answered")
+
+// boundedWait is a policy that waits at least as long as the receiver asked for, and ends when
+// there is no time left.
+type boundedWait struct {
 	backoff.BackOff
-	atLeast time.Duration
+	atLeast, atMost time.Duration
 }
 
-func (p *minimumWait) NextBackOff() time.Duration {
-	next := p.BackOff.NextBackOff()
-	if next == backoff.Stop {
-		return next
+func (p *boundedWait) NextBackOff() time.Duration {
+	if p.atMost <= 0 {
+		return backoff.Stop
 	}
-	return max(next, p.atLeast)
+	return min(max(p.BackOff.NextBackOff(), p.atLeast), p.atMost)
 }
 
 func (p *Pusher) policy() backoff.BackOff {
@@ -216,7 +230,7 @@ func (p *Pusher) policy() backoff.BackOff {
 	return backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(250*time.Millisecond),
 		backoff.WithMaxInterval(15*time.Second),
-		backoff.WithMaxElapsedTime(0), // only the context ends it
+		backoff.WithMaxElapsedTime(0), // the context ends it, or RetryFor
 	)
 }
 
@@ -228,16 +242,16 @@ func (p *Pusher) clock() func() time.Time {
 }
 
 // sender checks the settings and returns what makes single attempts.
-func (p *Pusher) sender() (sender, error) {
+func (p *Pusher) sender() (*sender, error) {
 	u, err := address.Parse(p.URL, "http://127.0.0.1:8080")
 	if err != nil {
-		return sender{}, fmt.Errorf("the receiver's address: %w", err)
+		return nil, fmt.Errorf("the receiver's address: %w", err)
 	}
 	for name, values := range p.Header {
 		// net/http would refuse it at every attempt, as if the receiver could not be
 		// reached.
 		if strings.ContainsAny(strings.Join(values, ""), "\r\n\x00") {
-			return sender{}, fmt.Errorf("the value of the header %s has a line break in it: remove it", name)
+			return nil, fmt.Errorf("the value of the header %s has a line break in it: remove it", name)
 		}
 	}
 	client := http.Client{Timeout: 5 * time.Minute}
@@ -252,7 +266,7 @@ func (p *Pusher) sender() (sender, error) {
 		}
 		header.Set("Prefer", fmt.Sprintf("wait=%d", int(p.Wait.Seconds())))
 	}
-	return sender{base: u.String(), client: &client, header: header, show: p.Show, now: p.clock()}, nil
+	return &sender{base: u.String(), client: &client, header: header, show: p.Show, now: p.clock()}, nil
 }
 
 func (s *Summary) add(r Request, a answer, waits bool) {

@@ -90,7 +90,7 @@ func TestRetriesWaitAsLongAsTheReceiverAsks(t *testing.T) {
 	if err != nil || sum.Sent != 4 || len(sum.Failed) != 0 {
 		t.Fatalf("the summary is %+v, %v; want 4 sent", sum, err)
 	}
-	if want := []time.Duration{7 * time.Second, 30 * time.Second, time.Second}; !reflect.DeepEqual(timer.waits, want) {
+	if want := []time.Duration{7 * time.Second, 23 * time.Second, time.Second}; !reflect.DeepEqual(timer.waits, want) {
 		t.Errorf("it waited %v, want %v", timer.waits, want)
 	}
 	seen := rec.requests()
@@ -293,6 +293,38 @@ func TestWaitsForAReceiverThatIsNotThereYet(t *testing.T) {
 	}
 	if sum, err := p.Run(t.Context(), someRequests()); err != nil || sum.Accepted != 4 {
 		t.Errorf("%+v, %v", sum, err)
+	}
+}
+
+// TestNobodyThere: a receiver that has never answered is tried for RetryFor, whatever stands before
+// it asks for. One that has answered, be it with 503, is waited for.
+func TestNobodyThere(t *testing.T) {
+	balancer := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "20")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	for url, want := range map[string]int{"http://127.0.0.1:1": 30, balancer.URL: 2} {
+		p, timer := pusher(url)
+		p.RetryFor = 30 * time.Second
+		sum, err := p.Run(t.Context(), someRequests())
+		if !errors.Is(err, ErrNobodyThere) || sum.Sent != 0 || len(timer.waits) != want {
+			t.Errorf("%s: %+v, %v, after waits of %v", url, sum, err, timer.waits)
+		}
+	}
+	full := newReceiver(t, func(n int, w http.ResponseWriter, _ *http.Request) {
+		switch {
+		case n == 0:
+			problem(w, http.StatusServiceUnavailable, "not durable", "the disk is full")
+		case n < 40:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			accept(w)
+		}
+	})
+	p, timer := pusher(full.URL)
+	p.RetryFor = 30 * time.Second
+	if sum, err := p.Run(t.Context(), someRequests()); err != nil || sum.Accepted != 4 || len(timer.waits) != 40 {
+		t.Errorf("%+v, %v, after waits of %v", sum, err, timer.waits)
 	}
 }
 

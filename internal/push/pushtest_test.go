@@ -55,19 +55,23 @@ func problem(w http.ResponseWriter, status int, title, detail string) {
 	io.WriteString(w, `{"title": "`+title+`", "detail": "`+detail+`", "status": 0}`)
 }
 
-// instantTimer fires at once and records how long it was asked to wait.
+// instantTimer fires at once and records how long it was asked to wait, which its clock then has.
 type instantTimer struct {
+	now   time.Time
 	waits []time.Duration
 	fired chan time.Time
 }
 
-func newInstantTimer() *instantTimer { return &instantTimer{fired: make(chan time.Time, 1)} }
+func newInstantTimer() *instantTimer {
+	return &instantTimer{now: time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC), fired: make(chan time.Time, 1)}
+}
 
 func (t *instantTimer) Start(d time.Duration) {
 	if len(t.waits) == 50 {
 		panic("it tries again forever")
 	}
 	t.waits = append(t.waits, d)
+	t.now = t.now.Add(d)
 	t.fired <- time.Time{}
 }
 func (t *instantTimer) Stop()               {}
@@ -81,7 +85,7 @@ func pusher(url string) (*Pusher, *instantTimer) {
 		URL:     url,
 		timer:   timer,
 		backOff: func() backoff.BackOff { return backoff.NewConstantBackOff(time.Second) },
-		now:     func() time.Time { return time.Date(2026, 1, 5, 12, 0, 0, 0, time.UTC) },
+		now:     func() time.Time { return timer.now },
 	}, timer
 }
 

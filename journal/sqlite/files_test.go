@@ -41,6 +41,7 @@ func TestFilesTakenAway(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "data", "journal.db")
+			require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
 			var log logtest.Buffer
 			j := openTest(t, path, journal.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 			before, err := j.Append(t.Context(), committest.Put("1", "{}"))

@@ -18,7 +18,8 @@ func Inspect(ctx context.Context, path string) (i journal.Inspection, err error)
 	if path, err = filepath.Abs(path); err != nil {
 		return i, err
 	}
-	if i.Folder, err = nearestFolder(filepath.Dir(path)); err != nil {
+	i.Folder = filepath.Dir(path)
+	if err := checkFolder(i.Folder); err != nil {
 		return i, err
 	}
 	if free, err := freeBytes(i.Folder); err == nil {
@@ -87,20 +88,4 @@ func inspectFile(ctx context.Context, path string, i *journal.Inspection) error 
 		i.Line, err = readLineage(ctx, s.conn)
 	}
 	return errors.Join(err, s.close())
-}
-
-// nearestFolder returns dir, or the nearest of its parents that is there.
-func nearestFolder(dir string) (string, error) {
-	for {
-		info, err := os.Stat(dir)
-		switch {
-		case err == nil && !info.IsDir():
-			return dir, fmt.Errorf("%s is no folder", dir)
-		case err == nil:
-			return dir, nil
-		case !errors.Is(err, os.ErrNotExist) || dir == filepath.Dir(dir):
-			return dir, err
-		}
-		dir = filepath.Dir(dir)
-	}
 }

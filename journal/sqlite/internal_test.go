@@ -79,8 +79,24 @@ func TestOneProcessOnly(t *testing.T) {
 	}
 }
 
+// TestFolderIsNotMade: it may be one on a volume that is not mounted.
+func TestFolderIsNotMade(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "new")
+	path := filepath.Join(folder, "journal.db")
+	_, open := Open(t.Context(), path, journal.Options{})
+	_, inspect := Inspect(t.Context(), path)
+	for _, err := range []error{open, inspect} {
+		if err == nil || !strings.Contains(err.Error(), "mkdir -p -m 700 "+folder) {
+			t.Errorf("a journal in a folder that is not there: %v", err)
+		}
+	}
+	if _, err := os.Stat(folder); !os.IsNotExist(err) {
+		t.Errorf("the folder is there: %v", err)
+	}
+}
+
 func TestFilesArePrivate(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "new", "folder", "journal.db")
+	path := filepath.Join(t.TempDir(), "journal.db")
 	mustAppend(t, openTest(t, path, journal.Options{}), committest.Put("1", "{}"))
 	for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
 		info, err := os.Stat(path + suffix)

@@ -45,9 +45,6 @@ func writePID(f *os.File) error {
 // and that it would still be there after a power cut.
 func createFile(path string) error {
 	dir := filepath.Dir(path)
-	if err := makeDir(dir); err != nil {
-		return err
-	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -55,19 +52,17 @@ func createFile(path string) error {
 	return errors.Join(f.Close(), syncDir(dir))
 }
 
-// makeDir creates dir and its parents where they are missing, durably.
-func makeDir(dir string) error {
-	if _, err := os.Stat(dir); err == nil || !errors.Is(err, os.ErrNotExist) {
-		return err
+// checkFolder returns an error if the folder of a journal is not there. It is never made: where a
+// volume is not mounted, deliveries would be accepted into a new journal beside the real one.
+func checkFolder(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("there is no folder %[1]s: mount its volume, or make it for a new journal: mkdir -p -m 700 %[1]s", dir)
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("%s is not a directory", dir)
 	}
-	parent := filepath.Dir(dir)
-	if err := makeDir(parent); err != nil {
-		return err
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	return syncDir(parent)
+	return err
 }
 
 func syncDir(dir string) error {

@@ -95,7 +95,7 @@ func (r *restore) run(ctx context.Context, path string) (err error) {
 	if err := r.checkFrom(); err != nil {
 		return err
 	}
-	if err := makeDir(filepath.Dir(r.path)); err != nil {
+	if err := checkFolder(filepath.Dir(r.path)); err != nil {
 		return err
 	}
 	lock, err := lockFile(r.path + ".lock")

@@ -98,7 +98,7 @@ func TestRestore(t *testing.T) {
 // made, and after only the file was deleted.
 func TestRestoreWhereNothingIs(t *testing.T) {
 	s := newSite(t)
-	empty := filepath.Join(t.TempDir(), "new", "folder", "journal.db")
+	empty := filepath.Join(t.TempDir(), "journal.db")
 	began := time.Now().Truncate(time.Microsecond)
 	r, err := Restore(t.Context(), s.backup, empty, RestoreOptions{}, nil)
 	if err != nil || r.After != -1 || !r.Loss.Since.Equal(commit.FromMicro(int64(s.one.Version))) || r.Loss.Until.Before(began) || r.Aside != "" {

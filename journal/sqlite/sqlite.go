@@ -75,8 +75,8 @@ type Journal struct {
 
 var _ journal.Journal = (*Journal)(nil)
 
-// Open opens the journal in the file path, and creates it and its folder if
-// they do not exist. The caller closes it. ctx is for opening only.
+// Open opens the journal in the file path, and creates it, but not its
+// folder, if it does not exist. The caller closes it. ctx is for opening only.
 func Open(ctx context.Context, path string, opt journal.Options) (*Journal, error) {
 	j, err := open(ctx, path, commit.WithDefaults(opt))
 	if err != nil {
@@ -94,7 +94,7 @@ func open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := makeDir(filepath.Dir(path)); err != nil {
+	if err := checkFolder(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	lock, err := lockFile(path + ".lock")

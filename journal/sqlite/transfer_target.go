@@ -33,7 +33,7 @@ func openTransferTarget(ctx context.Context, to string) (transfer.Target, error)
 	if err := t.refuseToOverwrite(); err != nil {
 		return nil, err
 	}
-	if err := makeDir(filepath.Dir(to)); err != nil {
+	if err := checkFolder(filepath.Dir(to)); err != nil {
 		return nil, err
 	}
 	f, err := createPartial(to)
