@@ -177,12 +177,12 @@ type Expected map[string]time.Duration
 // Arrived says when a delivery of a kind, or from a sender, was last accepted, and by when the next
 // one is expected.
 type Arrived struct {
-	Kind     report.Kind `json:"kind,omitempty"`
-	Sender   string      `json:"sender,omitempty"`
-	Last     *time.Time  `json:"last,omitempty"`        // nil if none was ever accepted
-	Expected *time.Time  `json:"expected_by,omitempty"` // nil if it is not known how often they come
-	Because  string      `json:"because,omitempty"`     // it is expected by then
-
+	Kind     report.Kind     `json:"kind,omitempty"`
+	Sender   string          `json:"sender,omitempty"`
+	Last     *time.Time      `json:"last,omitempty"`        // nil if none was ever accepted
+	Expected *time.Time      `json:"expected_by,omitempty"` // nil if it is not known how often they come
+	Because  string          `json:"because,omitempty"`     // it is expected by then
+	Arrivals report.Arrivals `json:"-"`
 }
 
 // name is the kind or the sender.
@@ -195,6 +195,7 @@ func (e Expected) arrived(notes map[string]string, started, now time.Time) (kind
 	ran := report.RunningIn(notes).At(now)
 	of := func(note string, a Arrived, every time.Duration, usual bool) Arrived {
 		was := report.ArrivalsIn(notes, note)
+		a.Arrivals = was
 		if !was.Last.IsZero() {
 			a.Last = &was.Last
 		}

@@ -8,11 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"riskdex/admin"
 	"riskdex/internal/needs"
 	"riskdex/internal/require"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // axe returns the source of axe-core, which finds what keeps people from using a page.
@@ -57,6 +59,7 @@ func (c *chromium) barriers() []string {
 // fullPages returns the pages with as much on them as there can be.
 func (d *statusDesk) fullPages() map[string]string {
 	d.t.Helper()
+	sydney := &search.Point{Latitude: -33.87, Longitude: 151.21}
 	d.lagged(40)
 	d.set(func() {
 		d.sizes = &report.Stats{Bytes: 14_680_064, WAL: 4_194_304, Used: 10_485_760, Limit: 10_485_760, Free: 1 << 36}
@@ -64,8 +67,14 @@ func (d *statusDesk) fullPages() map[string]string {
 	d.indexed = func(c report.Change) admin.Indexed {
 		return admin.Indexed{Index: "cities", Version: c.Version, Differ: []string{"title"}, Fields: []admin.FieldSource{
 			{Field: "title", Value: `"Sydney"`, Pointer: "/title"}, {Field: "risk_level", Value: `"many"`, Pointer: "/risk", Reason: "it is not a level"},
-		}}
+		}, About: admin.About{RiskLevel: 4, RiskLabel: "High " + hostile, Location: sydney, Places: []search.Place{{Name: "Main Station", Location: &search.Point{Latitude: -33.883, Longitude: 151.206}}, {Name: "Hospital " + hostile, Location: sydney}, {Name: "Nowhere"}}}}
 	}
+	d.found.Total = 2
+	d.found.Hits[0].Location = sydney
+	d.found.Hits = append(d.found.Hits, search.Hit{ID: "2", Fields: search.Fields{
+		Kind: report.Cities, Title: "Paris", RiskLevel: 5, RiskLabel: "Extreme", Location: &search.Point{Latitude: 48.85, Longitude: 2.35},
+	}})
+	d.arrived(report.ArrivalsNote(report.Cities), 3*time.Hour, 20*24*time.Hour)
 	hostile, err := d.journal.DeadLetters(d.t.Context(), report.Cities, "", 1)
 	require.NoError(d.t, err)
 	id := url.QueryEscape(string(hostile[0].ID))
@@ -146,13 +155,15 @@ func TestPagesByKeyboard(t *testing.T) {
 	c.press("Tab")
 	c.do("Input.insertText", map[string]any{"text": "sydney"}, nil)
 	c.press("Enter")
-	c.until(`document.readyState == "complete" && location.search`, "?q=sydney&kind=cities&country=&risk_at_least=&threat=&sort=")
+	c.until(`document.readyState == "complete" && location.search`, "?q=sydney&kind=cities&country=&risk_at_least=&threat=&near=&within_km=&valid_on=&sort=")
+	c.press("/")
+	c.until("document.activeElement.name", "q")
 }
 
 // press presses a key and lets it go.
 func (c *chromium) press(key string) {
 	c.t.Helper()
-	code, text := map[string]int{"Tab": 9, "Enter": 13}[key], map[string]string{"Enter": "\r"}[key]
+	code, text := map[string]int{"Tab": 9, "Enter": 13, "/": 191}[key], map[string]string{"Enter": "\r", "/": "/"}[key]
 	for _, kind := range []string{"keyDown", "keyUp"} {
 		c.do("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": text}, nil)
 	}

@@ -17,8 +17,8 @@
 //	status.go          the status: gather.go collects it, trouble.go judges it, history.go and
 //	                   deliveries.go remember the past, arrivals.go the last delivery of each kind
 //	page.go            the same for a browser: forms.go has its buttons, searchpage.go its
-//	                   search (index.go has what it needs), sparkline.go the line of an hour,
-//	                   runbook.go the runbook, page/ the HTML
+//	                   search (index.go has what it needs), sparkline.go the charts of an hour and
+//	                   of four weeks, map.go the maps, runbook.go the runbook, page/ the HTML
 //	pprof.go           profiles of the process
 //	backup.go, loss.go copies of the journal; acknowledging a loss
 //	export.go          the newest records, as lines; reads.go has the metrics of what is read

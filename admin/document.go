@@ -12,6 +12,7 @@ import (
 
 	"riskdex/internal/sanitize"
 	"riskdex/report"
+	"riskdex/search"
 )
 
 // Documents is the part of the journal that a lookup of a document needs.
@@ -32,6 +33,15 @@ type Indexed struct {
 	Searchable report.Version `json:"searchable_version"` // the version that searches show; 0 if none
 	Differ     []string       `json:"differ,omitempty"`   // fields that searches show otherwise than the newest record has them
 	Fields     []FieldSource  `json:"fields,omitempty"`   // where the fields of the newest record come from
+	About      About          `json:"-"`                  // the newest record
+}
+
+// About is what the fields of a document say that its page shows.
+type About struct {
+	RiskLevel int            `json:"risk_level"` // 0 if it states none
+	RiskLabel string         `json:"risk_label"`
+	Location  *search.Point  `json:"location"`
+	Places    []search.Place `json:"places"`
 }
 
 // FieldSource is a field of a document, and where in the record its value comes from.

@@ -103,7 +103,7 @@ func (p *page) register(router *httprouter.Router, lookups lookups) {
 	if p.status.Documents != nil {
 		router.Handler(http.MethodGet, "/document", lookups.handler("/document", http.HandlerFunc(p.document)))
 	}
-	for path, content := range map[string]string{"style.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8"} {
+	for path, content := range map[string]string{"style.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8", "land.svg": "image/svg+xml"} {
 		body, err := pageFiles.ReadFile("page/" + path)
 		if err != nil {
 			panic(err) // it is part of the program
@@ -166,7 +166,7 @@ func (p *page) write(w http.ResponseWriter, status int, name string, v view) {
 	// With no-referrer, browsers would send "Origin: null" with forms.
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "+
-		"img-src data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+		"img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
 	w.WriteHeader(status)
 	_, _ = body.WriteTo(w)
 }

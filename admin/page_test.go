@@ -100,7 +100,7 @@ func TestRunbookIsThere(t *testing.T) {
 			t.Errorf("%s has no section %s", c.Name, c.Alert)
 		}
 	}
-	for _, form := range []string{"<td><code>not_accepting</code></td>", "<strong>Means:</strong>", "<pre tabindex=\"0\">inhibit_rules:\n", `<a href="#when-an-alert-fires">what to do when an alert fires</a>`} {
+	for _, form := range []string{"<td><code>not_accepting</code></td>", "<strong>Means:</strong>", "<pre tabindex=\"0\">inhibit_rules:\n", `<a href="#when-an-alert-fires">what to do when an alert fires</a>`, `<li><a href="#when-an-alert-fires">When an alert fires</a></li>`, `<td><a href="#riskdexdown">RiskdexDown</a></td><td>critical</td>`} {
 		if !strings.Contains(page, form) {
 			t.Errorf("the runbook lacks %s", form)
 		}

@@ -198,6 +198,9 @@ func TestHistoryInABrowser(t *testing.T) {
 		c.picture(name)
 	}
 	text := c.eval("document.body.innerText")
+	if strings.Index(text, "History") > strings.Index(text, "Its newest record") {
+		t.Error("history is below the record")
+	}
 	for _, want := range []string{"History", "PUT /cities/LIS", "risk_level 3 → 4", "never, as far as known: overtaken", "deleted", "created anew", "not yet"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q:\n%s", want, text)

@@ -18,7 +18,16 @@ func (p *page) runbook(w http.ResponseWriter, _ *http.Request) {
 	p.write(w, http.StatusOK, "runbook.html", v)
 }
 
+// Contents returns the headings of the runbook's chapters.
+func (v view) Contents() (all []string) {
+	for _, m := range chapterLine.FindAllStringSubmatch(docs.Operations, -1) {
+		all = append(all, m[1])
+	}
+	return all
+}
+
 var (
+	chapterLine = regexp.MustCompile(`(?m)^## (.+)$`)
 	headingLine = regexp.MustCompile(`^(#+) (.+)$`)
 	ruleOfTable = regexp.MustCompile(`^[|\s:-]+$`)
 	listLine    = regexp.MustCompile(`^( *)([-0-9]+\.?) `)

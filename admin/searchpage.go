@@ -64,7 +64,7 @@ func (p *page) search(w http.ResponseWriter, r *http.Request) {
 
 // readTrial reads the form. What it returns with an error is fit to be shown in the form.
 func (p *page) readTrial(in *request) (*trial, error) {
-	t := &trial{Levels: []int{1, 2, 3, 4, 5}, Orders: []search.Order{search.Relevance, search.Newest, search.Risk}}
+	t := &trial{Levels: []int{1, 2, 3, 4, 5}, Orders: []search.Order{search.Relevance, search.Newest, search.Nearest, search.Risk}}
 	if p.status.Status.Index == nil {
 		return t, notFound("There is nothing to search here.")
 	}
@@ -122,9 +122,17 @@ func (p *page) try(ctx context.Context, t *trial) error {
 // HasKind reports whether the search is narrowed to a kind.
 func (t *trial) HasKind(kind report.Kind) bool { return slices.Contains(t.Kinds, kind) }
 
-// Country returns the countries as they were typed.
-func (t *trial) Country() string {
-	return strings.ToValidUTF8(strings.Join(t.asked["country"], ", "), "")
+// Typed returns a field of the form as it was typed.
+func (t *trial) Typed(name string) string {
+	return strings.ToValidUTF8(strings.Join(t.asked[name], ", "), "")
+}
+
+// Distance says how far a hit is from the point that it is to be near; nothing without one.
+func (t *trial) Distance(h search.Hit) string {
+	if _, far := h.Where(t.Near); far != nil {
+		return fmt.Sprintf("%.1f km away", *far)
+	}
+	return ""
 }
 
 // HasThreat reports whether the search is narrowed to a threat.

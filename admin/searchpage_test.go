@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -22,30 +23,32 @@ func TestSearchPage(t *testing.T) {
 	d.found = search.Result{
 		Total: 25, DidYouMean: "sydney", Request: search.Request{Path: "/a,b/_search", Body: []byte(`{"size":10}`)},
 		Facets: map[string][]search.Count{"risk_level": {{Value: "3", Documents: 7}}, "threats": {{Value: "unrest", Documents: 2}, {Value: "crime", Documents: 4}}},
-		Hits:   []search.Hit{{ID: "a&b", Score: 1234.56, Fields: search.Fields{Kind: report.Cities, Title: "Sydney", Threats: []string{"crime"}}}},
+		Hits:   []search.Hit{{ID: "a&b", Score: 1234.56, Fields: search.Fields{Kind: report.Cities, Title: "Sydney", Threats: []string{"crime"}, RiskLevel: 4, RiskLabel: "High", Location: &search.Point{Latitude: 51.6, Longitude: -0.12}}}},
 	}
 	d.score = search.Score{Found: true, Total: 10, Raw: []byte(`{"value":10}`), Reasons: []search.Reason{
 		{Clause: "its own code", Score: 7.5, Terms: []search.Term{{Fields: []string{"code"}, Words: []string{"syd"}, Score: 7.5}}}, {Score: 2.5},
 	}}
-	const path = "/search?q=sidney+x&kind=cities&kind=advisories&country=fr,%20BE&risk_at_least=2&threat=crime&from=10&sort=relevance"
+	const path = "/search?q=sidney+x&kind=cities&kind=advisories&country=fr,%20BE&risk_at_least=2&threat=crime&from=10&sort=relevance&near=51.5,-0.12&valid_on=2026-07-30"
 	page, _ := d.read(http.StatusOK, path)
 	page = strings.ReplaceAll(page, "&#43;", "+")
 	want := search.Query{
 		Words: "sidney x", Kinds: []report.Kind{report.Cities, report.Advisories}, Countries: []string{"FR", "BE"},
 		RiskLevel: 2, Threats: []string{"crime"}, From: 10, Sort: search.Relevance, Facets: true,
+		Near:  &search.Near{Latitude: 51.5, Longitude: -0.12, Kilometres: 50},
+		Valid: &search.Period{Start: time.Date(2026, 7, 30, 0, 0, 0, 0, time.UTC), End: time.Date(2026, 7, 30, 23, 59, 59, 999e6, time.UTC)},
 	}
 	if len(d.searched) != 1 || !reflect.DeepEqual(d.searched[0], want) {
 		t.Errorf("searched for %+v, want %+v", d.searched, want)
 	}
-	const narrowed = "&amp;kind=cities&amp;kind=advisories&amp;q=sidney+x&amp;risk_at_least=2&amp;sort=relevance"
+	const narrowed = "&amp;kind=cities&amp;kind=advisories&amp;near=51.5%2C-0.12&amp;q=sidney+x&amp;risk_at_least=2&amp;sort=relevance"
 	for _, want := range []string{
-		`value="sidney x"`, `value="cities" checked`, `value="special-reports">`, `value="fr, BE"`, `value="2" selected`, `<option selected>crime`, `<option selected>relevance`,
+		`value="sidney x"`, `value="cities" checked`, `value="special-reports">`, `value="fr, BE"`, `value="2" selected`, `<option selected>crime`, `<option selected>relevance`, `name="near" value="51.5,-0.12"`, `name="valid_on" value="2026-07-30"`, `<span class="risk risk-4">High, risk 4 of 5</span> · 11.1 km away`, `aria-label="Map; 11: Sydney"`,
 		"11 to 11 of 25 found", "Sydney", "· crime", "score 1,234.5", "POST /a,b/_search", "&#34;size&#34;: 10",
-		`href="/search?country=fr%2C+BE&amp;kind=cities&amp;kind=advisories&amp;q=sydney&amp;risk_at_least=2&amp;sort=relevance&amp;threat=crime"`,                               // did you mean
-		`href="/search?country=fr%2C+BE&amp;from=20` + narrowed + `&amp;threat=crime" rel="next"`, `href="/search?country=fr%2C+BE` + narrowed + `&amp;threat=crime" rel="prev"`, // paging
-		`href="/search?country=fr%2C+BE` + narrowed + `&amp;threat=crime&amp;threat=unrest"><bdi>unrest`, `href="/search?country=fr%2C+BE` + narrowed + `" aria-current="true"><bdi>crime`,
+		`href="/search?country=fr%2C+BE&amp;kind=cities&amp;kind=advisories&amp;near=51.5%2C-0.12&amp;q=sydney&amp;risk_at_least=2&amp;sort=relevance&amp;threat=crime&amp;valid_on=2026-07-30"`,                                 // did you mean
+		`href="/search?country=fr%2C+BE&amp;from=20` + narrowed + `&amp;threat=crime&amp;valid_on=2026-07-30" rel="next"`, `href="/search?country=fr%2C+BE` + narrowed + `&amp;threat=crime&amp;valid_on=2026-07-30" rel="prev"`, // paging
+		`href="/search?country=fr%2C+BE` + narrowed + `&amp;threat=crime&amp;threat=unrest&amp;valid_on=2026-07-30"><bdi>unrest`, `href="/search?country=fr%2C+BE` + narrowed + `&amp;valid_on=2026-07-30" aria-current="true"><bdi>crime`,
 		`<li><bdi>3</bdi> <span class="soft">7</span></li>`,
-		`href="/search?country=fr%2C+BE&amp;explain=cities%2Fa%26b&amp;from=10` + narrowed + `&amp;threat=crime#explained"`,
+		`href="/search?country=fr%2C+BE&amp;explain=cities%2Fa%26b&amp;from=10` + narrowed + `&amp;threat=crime&amp;valid_on=2026-07-30#explained"`,
 		`href="/document?kind=cities&amp;id=a%26b"`,
 	} {
 		if !strings.Contains(page, want) {

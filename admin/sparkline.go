@@ -59,3 +59,29 @@ func sparkline(history []Sample, now time.Time) line {
 	end()
 	return l
 }
+
+// trend is a chart of four weeks: a column for each day up to today, and in it a mark for each hour in
+// which a delivery was accepted.
+type trend struct {
+	Path  string
+	Hours int
+}
+
+// Trend draws when deliveries came; nil if nothing ever came. What is older than four weeks is counted
+// and not drawn.
+func (a Arrived) Trend(now time.Time) *trend {
+	if a.Arrivals.Last.IsZero() {
+		return nil
+	}
+	const days, day = 28, 24 * time.Hour
+	t, first := new(trend), now.UTC().Truncate(day).AddDate(0, 0, 1-days)
+	var path strings.Builder
+	for ago := range a.Arrivals.Hours {
+		t.Hours++
+		if at := a.Arrivals.Last.Add(-time.Duration(ago) * time.Hour).Sub(first); at >= 0 {
+			fmt.Fprintf(&path, "M%d %dh1v1h-1z", at/day, at%day/time.Hour)
+		}
+	}
+	t.Path = path.String()
+	return t
+}

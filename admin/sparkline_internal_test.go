@@ -1,9 +1,13 @@
 package admin
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
+
+	"riskdex/report"
+	"riskdex/search"
 )
 
 func TestSparkline(t *testing.T) {
@@ -53,6 +57,63 @@ func TestShortly(t *testing.T) {
 	for want, d := range map[string]time.Duration{"24h": 24 * time.Hour, "1h30m": 90 * time.Minute, "10m": 10 * time.Minute, "10s": 10 * time.Second, "1h0m5s": time.Hour + 5*time.Second} {
 		if got := shortly(d); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestTrend marks the hour of each delivery, and nothing of what is too old for its days.
+func TestTrend(t *testing.T) {
+	now := time.Date(2026, 7, 30, 12, 0, 30, 0, time.UTC)
+	var was report.Arrivals
+	for _, ago := range []time.Duration{26 * 24 * time.Hour, 26 * time.Hour, 3 * time.Hour, 2*time.Hour + time.Minute} {
+		was = was.After(now.Add(-ago))
+	}
+	if got := (Arrived{Arrivals: was}).Trend(now); got.Path != "M27 9h1v1h-1zM26 10h1v1h-1zM1 12h1v1h-1z" || got.Hours != 3 {
+		t.Errorf("%+v", got)
+	}
+	if got := (Arrived{Arrivals: was}).Trend(now.AddDate(0, 0, 3)); got.Hours != 3 || strings.Count(got.Path, "M") != 2 {
+		t.Errorf("three days later: %+v", got)
+	}
+	if (Arrived{}).Trend(now) != nil {
+		t.Error("a trend of nothing")
+	}
+}
+
+// TestDraw fits maps to what is on them.
+func TestDraw(t *testing.T) {
+	at := func(lat, lon float64, label string) spot {
+		return spot{At: search.Point{Latitude: lat, Longitude: lon}, Label: label, Title: label, Risk: len(label)}
+	}
+	lisbon := &search.Near{Latitude: 38.7, Longitude: -9.1, Kilometres: 50}
+	for name, c := range map[string]struct {
+		spots  []spot
+		within *search.Near
+		wide   float64 // about, in units
+		labels string
+		land   bool
+		scale  string
+	}{
+		"nothing":        {nil, nil, 0, "", false, ""},
+		"a city":         {[]spot{at(38.70, -9.10, "1"), at(38.70, -9.10001, "22"), at(38.75, -9.15, "3")}, nil, 1.3, "1, 22;3", false, "2 km"},
+		"one place":      {[]spot{at(38.7, -9.1, "1")}, nil, .18, "1", false, "0.5 km"},
+		"a circle":       {nil, lisbon, 23.4, "", false, "50 km"},
+		"a continent":    {[]spot{at(38.7, -9.1, "1"), at(52.5, 13.4, "2")}, nil, 358.8, "1;2", true, ""},
+		"the date line":  {[]spot{at(-18, 178, "1"), at(-14, -171, "2")}, nil, 3600, "1;2", true, ""},
+		"both the poles": {[]spot{at(90, 0, "1"), at(-90, 0, "2")}, nil, 3600, "1;2", true, ""},
+	} {
+		got := draw(c.spots, c.within, closest*kilometre)
+		if got == nil {
+			got = new(chart)
+		}
+		var labels []string
+		for _, s := range got.Spots {
+			labels = append(labels, s.Label)
+			if s.X < got.Left || s.X > got.Left+got.Width || s.Y < got.Top || s.Y > got.Top+got.Height {
+				t.Errorf("%s: %s is off the map", name, s.Label)
+			}
+		}
+		if math.Abs(got.Width-c.wide) > .02*c.wide || strings.Join(labels, ";") != c.labels || got.Land != c.land || got.ScaleText != c.scale {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }

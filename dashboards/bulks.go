@@ -3,6 +3,13 @@ package dashboards
 func bulks() row {
 	return row{700, "Elasticsearch bulks", "elasticsearch-bulks", false, []panel{
 		{
+			id: 701, title: "Elasticsearch over time", shape: timeline, unit: "none", width: 8, height: 8,
+			description: "Whether Elasticsearch answered the last request, as each instance sees it.",
+			queries:     []query{{`max by (instance) (riskdex_elasticsearch_up{@})`, "{{instance}}"}},
+			limits:      []limit{{1, good}}, states: upDown(),
+			alerts: []string{"RiskdexElasticsearchAway", "RiskdexCutOff"},
+		},
+		{
 			id: 702, title: "Time for a bulk, half within", shape: lines, unit: "s", width: 8, log: true,
 			description: "What Elasticsearch usually takes for a bulk, answered or not.",
 			queries:     []query{{quantile("0.5", "riskdex_bulk_seconds", "@kind", "kind"), "{{kind}}"}},

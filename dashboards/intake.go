@@ -3,6 +3,22 @@ package dashboards
 func intake() row {
 	return row{300, "Intake", "intake", false, []panel{
 		{
+			id: 304, title: "Turned away", shape: lines, unit: "reqps", width: 8,
+			description: "Why deliveries were answered with 5xx: the journal did not take them, its secrets cannot be read (door_closed), or riskdex failed (fault). The publisher still has them; whether it sends them again is in its hands. Of those whose sender_left nobody read the answer.",
+			queries: []query{{`(sum by (cause) (rate(riskdex_deliveries_not_durable_total{@kind}[$__rate_interval]))` + where("cause", "riskdex_deliveries_not_durable_total{@kind}") + `)
+  or label_replace(sum(rate(riskdex_changes_refused_total{@, kind="none", reason="door_closed"}[$__rate_interval]))` + where("", `riskdex_changes_refused_total{@, kind="none", reason="door_closed"}`) + `, "cause", "door_closed", "", "")
+  or label_replace(sum(rate(riskdex_deliveries_total{@kind, code="500"}[$__rate_interval]))` + where("", `riskdex_deliveries_total{@kind, code="500"}`) + `, "cause", "fault", "", "")`, "{{cause}}"}},
+			limits: []limit{{0.001, bad}},
+			alerts: []string{"RiskdexNotAccepting", "RiskdexTurnedAway"},
+		},
+		{
+			id: 307, title: "Refused by reason", shape: lines, unit: "short", width: 8,
+			description: "Deliveries and records refused by the receiver within half an hour, for a call of the interface. Each is a report that search does not show.",
+			queries:     []query{{`round(sum by (kind, reason) (increase(riskdex_changes_refused_total{@kind, kind!="none"}[30m]))) > 0`, "{{kind}} {{reason}}"}},
+			limits:      []limit{{1, warning}},
+			alerts:      []string{"RiskdexRefusing"},
+		},
+		{
 			id: 301, title: "Deliveries by kind", shape: lines, unit: "reqps", width: 8, stacked: true,
 			description: "Requests answered, by kind of content. The kind none is for paths that are not part of the interface.",
 			queries:     []query{{`sum by (kind) (rate(riskdex_deliveries_total{@kind}[$__rate_interval])) > 0`, "{{kind}}"}},

@@ -12,6 +12,24 @@ const (
 func journalRow() row {
 	return row{600, "Journal", "journal", false, []panel{
 		{
+			id: 601, title: "Time to make a delivery durable", shape: lines, unit: "s", width: 12, log: true,
+			description: "From handing a delivery to the journal until it would survive a power cut. It is mostly the disk's time for an fsync.",
+			queries: []query{
+				{quantile("0.5", "riskdex_journal_append_seconds", "@", ""), "half within"},
+				{quantile("0.99", "riskdex_journal_append_seconds", "@", ""), "99 % within"},
+				{`max(riskdex_journal_oldest_wait_seconds{@}) > 1`, "still waiting"},
+			},
+			limits: []limit{{0.25, notice}, {1, warning}},
+			alerts: []string{"RiskdexJournalSlow"},
+		},
+		{
+			id: 606, title: "Free on the journal's disk", shape: lines, unit: "bytes", width: 12,
+			description: "What is left on the file system of the journal; nothing where that is not known. Below the low-space mark deliveries are answered with 503.",
+			queries:     []query{{`min by (job) (riskdex_journal_free_bytes{@} >= 0)`, "{{job}}"}},
+			limits:      []limit{{0, bad}, {freeAlmost, warning}, {freeTight, good}},
+			alerts:      []string{"RiskdexJournalDiskFilling", "RiskdexJournalDiskFull"},
+		},
+		{
 			id: 602, title: "Deliveries made durable", shape: lines, unit: "wps", width: 8,
 			description: "Deliveries that the journal took, a second. Many share one fsync under load.",
 			queries:     []query{{`sum by (instance) (rate(riskdex_journal_append_seconds_count{@}[$__rate_interval]))`, "{{instance}}"}},

@@ -3,6 +3,25 @@ package dashboards
 func settling() row {
 	return row{400, "Settling, retries, failures", "settling-retries-failures", false, []panel{
 		{
+			id: 404, title: "Share of changes that fail", shape: lines, unit: "percentunit", width: 8,
+			description: "Of the attempts to send a change, the share that failed: 100 % while nothing gets through, be it one index or all of Elasticsearch.",
+			queries:     []query{{`sum by (kind) (rate(riskdex_failures_total{@kind}[$__rate_interval])) / (sum by (kind) (rate(riskdex_failures_total{@kind}[$__rate_interval])) + sum by (kind) (rate(riskdex_settle_seconds_count{@kind}[$__rate_interval])) > 0)`, "{{kind}}"}},
+			limits:      []limit{{0.1, warning}, {0.5, bad}},
+		},
+		{
+			id: 402, title: "Failures by reason", shape: lines, unit: "percentunit", width: 8, stacked: true,
+			description: "Why Elasticsearch did not take changes when they were sent, or a look at an index failed, each as a share of all attempts.",
+			queries:     []query{{`sum by (reason) (rate(riskdex_failures_total{@kind}[$__rate_interval])) / on () group_left () (sum(rate(riskdex_failures_total{@kind}[$__rate_interval])) + sum(rate(riskdex_settle_seconds_count{@kind}[$__rate_interval])) > 0)` + where("reason", "riskdex_failures_total{@kind}"), "{{reason}}"}},
+			limits:      []limit{{0.1, warning}},
+		},
+		{
+			id: 406, title: "Dead letters by kind", shape: lines, unit: "short", width: 8,
+			description: "Documents whose newest version Elasticsearch refuses. Search shows an older version of them, or nothing, until one is delivered that it takes, or someone retries or drops them.",
+			queries:     []query{{`sum by (kind) (max by (job, kind) (riskdex_dead_letters{@kind})) and on (kind) max by (kind) (max_over_time(riskdex_dead_letters{@kind}[$__range] @ end())) > 0`, "{{kind}}"}},
+			limits:      []limit{{1, warning}},
+			alerts:      []string{"RiskdexDeadLetters"},
+		},
+		{
 			id: 401, title: "Settled by outcome", shape: lines, unit: "cps", width: 8, stacked: true,
 			description: "What became of changes. Superseded are those that a newer version of the same document overtook.",
 			queries:     []query{{`sum by (outcome) (max by (job, kind, outcome) (rate(riskdex_changes_settled_total{@kind}[$__rate_interval]))) > 0`, "{{outcome}}"}},

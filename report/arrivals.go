@@ -50,20 +50,31 @@ func (a Arrivals) Merge(b Arrivals) Arrivals {
 
 func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
 
+// Hours yields the hours in which something arrived, by how many hours they were before that of the last.
+func (a Arrivals) Hours(yield func(ago int) bool) {
+	for n := range a.bits() {
+		if a.hours.Bit(n) == 1 && !yield(n) {
+			return
+		}
+	}
+}
+
+func (a Arrivals) bits() int {
+	if a.hours == nil {
+		return 0
+	}
+	return a.hours.BitLen()
+}
+
 // LongestPause returns the longest time without an arrival before the last, to the hour; 0 if too
 // little is known. What comes after the last does not change it.
 func (a Arrivals) LongestPause() time.Duration {
-	if a.hours == nil || a.hours.BitLen() <= knownFor {
-		return 0
-	}
 	longest, before, known := 0, 0, 0
-	for n := range a.hours.BitLen() {
-		if a.hours.Bit(n) == 1 {
-			longest, before = max(longest, n-before), n
-			known++
-		}
+	for n := range a.Hours {
+		longest, before = max(longest, n-before), n
+		known++
 	}
-	if known < knownHours {
+	if a.bits() <= knownFor || known < knownHours {
 		return 0
 	}
 	return time.Duration(longest) * time.Hour

@@ -61,27 +61,25 @@ type Hit struct {
 // Fields are those of a document that a list of hits shows. Which of them an answer has is up to the
 // file of the body, or to [Query.Fields].
 type Fields struct {
-	Kind      report.Kind `json:"kind"`
-	Code      string      `json:"code"`
-	Title     string      `json:"title"`
-	Summary   string      `json:"summary"`
-	Countries oneOrMore   `json:"country"`    // ISO 3166 alpha-2
-	RiskLevel int         `json:"risk_level"` // 1 to 5; 0 if the report states none
-	RiskLabel string      `json:"risk_label"`
-	Threats   oneOrMore   `json:"threats"` // of threats.json
-	StartsAt  string      `json:"starts_at"`
-	EndsAt    string      `json:"ends_at"`
-	Published string      `json:"published_at"`
-	Updated   string      `json:"updated_at"`
-	Received  string      `json:"received_at"`
-	Location  *Point      `json:"location"`
-	Places    []struct {
-		Location *Point `json:"location"`
-	} `json:"places"`
-	Names      oneOrMore `json:"names"`
-	Airports   oneOrMore `json:"airports"`
-	NamesKnown string    `json:"names_known"`
-	CodesKnown oneOrMore `json:"codes_known"`
+	Kind       report.Kind `json:"kind"`
+	Code       string      `json:"code"`
+	Title      string      `json:"title"`
+	Summary    string      `json:"summary"`
+	Countries  oneOrMore   `json:"country"`    // ISO 3166 alpha-2
+	RiskLevel  int         `json:"risk_level"` // 1 to 5; 0 if the report states none
+	RiskLabel  string      `json:"risk_label"`
+	Threats    oneOrMore   `json:"threats"` // of threats.json
+	StartsAt   string      `json:"starts_at"`
+	EndsAt     string      `json:"ends_at"`
+	Published  string      `json:"published_at"`
+	Updated    string      `json:"updated_at"`
+	Received   string      `json:"received_at"`
+	Location   *Point      `json:"location"`
+	Places     []Place     `json:"places"`
+	Names      oneOrMore   `json:"names"`
+	Airports   oneOrMore   `json:"airports"`
+	NamesKnown string      `json:"names_known"`
+	CodesKnown oneOrMore   `json:"codes_known"`
 }
 
 // List returns the names of the fields that a list of hits shows.
@@ -90,6 +88,12 @@ func List() []string {
 		"kind", "code", "title", "summary", "country", "risk_level", "risk_label", "threats", "starts_at", "ends_at", "published_at", "updated_at", "received_at",
 		"location", "places.location", "names", "airports", "names_known", "codes_known",
 	}
+}
+
+// Place is one of those that a report is about, such as a hospital of a city.
+type Place struct {
+	Name     string `json:"name"`
+	Location *Point `json:"location"`
 }
 
 // Point is a point on the globe, in degrees.

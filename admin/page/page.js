@@ -1,6 +1,13 @@
-// Loads the page again, unless somebody is about to use it. If riskdex does not
+// The key "/" leads to the search field, unless somebody types.
+addEventListener("keydown", function (e) {
+  if (e.key != "/" || e.ctrlKey || e.metaKey || e.altKey || e.target.matches("input, select")) return;
+  e.preventDefault();
+  document.querySelector("[name=q]").focus();
+});
+
+// Loads the status again, unless somebody is about to use it. If riskdex does not
 // answer, the page says that it is old.
-setInterval(function () {
+if (location.pathname == "/") setInterval(function () {
   var at = document.activeElement;
   if (document.hidden || (at && at.matches("input")) || document.querySelector("details[open]")) return;
   fetch("/livez").then(function () { location.replace("/"); }, function () {

@@ -37,6 +37,9 @@ func (x index) Document(ctx context.Context, c report.Change) (admin.Indexed, er
 			return d, err
 		}
 	}
+	if err := json.Unmarshal(document, &d.About); err != nil {
+		return d, fmt.Errorf("read what it is to have: %w", err)
+	}
 	fields, err := x.set.Explain(c.Kind, c.Body)
 	if err != nil {
 		return d, err

@@ -54,7 +54,7 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 
 	w.fill(200)
 	w.incident("what is refused, by the receiver and by Elasticsearch", w.traffic,
-		append(panels(101, 113, 307, 108, 406), sign{311, "refused"}, sign{311, "accepted"})...)
+		append(panels(101, 113, 108), sign{311, "refused"}, sign{311, "accepted"})...)
 	if n, err := w.server.Rules(t.Context()); n == 0 || err != nil {
 		t.Errorf("%d rules, %v", n, err)
 	}
@@ -64,7 +64,7 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 	w.incident("an index that is held", func() {
 		w.ask("PUT", "/"+w.prefix+"cities-v1/_settings", `{"index.blocks.write":true}`, nil)
 		w.send("PUT", "/cities/1", `{"title":"waits"}`)
-	}, panels(107, 405, 404, 402, 201, 202, 104)...)
+	}, panels(405, 201, 104)...)
 	w.fires("RiskdexIndexHeld", func() {
 		w.ask("PUT", "/"+w.prefix+"cities-v1/_settings", `{"index.blocks.write":null}`, nil)
 	})
@@ -79,13 +79,13 @@ func TestPrometheusSeesRiskdexWork(t *testing.T) {
 		for _, kind := range report.Kinds() {
 			w.send("PUT", "/"+string(kind)+"/1", `{"title":"waits again"}`)
 		}
-	}, panels(103, 701, 404, 402, 201, 202, 104, 105, 204)...)
+	}, panels(103, 201, 104, 105)...)
 	w.fires("RiskdexElasticsearchAway", func() { w.cut.Store(false) })
 	w.drained()
 	w.nativeIsTaken()
 
 	var large int
-	w.incident("a journal without room", func() { large = w.full() }, append(panels(304), sign{311, "not accepted now"})...)
+	w.incident("a journal without room", func() { large = w.full() }, sign{311, "not accepted now"})
 	w.empty(large)
 
 	w.incident("that riskdex is down", func() {
@@ -137,6 +137,9 @@ func (w *watched) openQueries(exposed []*dto.MetricFamily) {
 		}
 		if q.Panel == 314 && q.Legend == "from {{sender}}" {
 			continue // no sender has a name here
+		}
+		if strings.Contains(q.Expr, "offset 1w") || q.Panel == 208 {
+			continue // this Prometheus is not a week old, nor five minutes
 		}
 		w.open[q.Expr] = fmt.Sprintf("panel %d %q", q.Panel, q.Title)
 	}
