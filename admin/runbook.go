@@ -20,7 +20,7 @@ func (p *page) runbook(w http.ResponseWriter, _ *http.Request) {
 
 // Contents returns the headings of the runbook's chapters.
 func (v view) Contents() (all []string) {
-	for _, m := range chapterLine.FindAllStringSubmatch(docs.Operations, -1) {
+	for _, m := range chapterLine.FindAllStringSubmatch(riskdex.Operations, -1) {
 		all = append(all, m[1])
 	}
 	return all
