@@ -76,6 +76,7 @@ func TestPayloads(t *testing.T) {
 		"Atom":                     {"advisories", `{"feed":{"title":"All advisories","updated":"2026-11-27T10:00:00Z","entry":` + elements(12, `{"id":"a#","title":"x","content":`+text+`}`) + `}}`, 12, "a1", ""},
 		"a JSON feed":              {"advisories", `{"version":"https://jsonfeed.org/version/1.1","title":"All","items":` + elements(12, `{"id":"a#","title":"x"}`) + `}`, 12, "a1", ""},
 		"JSON-LD":                  {"advisories", `{"@context":"https://schema.org","@graph":` + elements(12, `{"@id":"a#","title":"x"}`) + `}`, 12, "a1", ""},
+		"a key of a table":         {"cities", `{"value":` + elements(12, `{"@odata.etag":"W/\"63#\"","zz1_byrapportid":"1c3aac7d-4d8c-4903-8d03-77000000000#","zz1_rapportnr":"BY-#","navn":"x"}`) + `}`, 12, "1c3aac7d-4d8c-4903-8d03-770000000001", ""},
 		"cursors like words":       {"cities", `{"data":{"cities":{"edges":[` + `{"cursor":"azow","node":{"id":"c1","title":"x"}},{"cursor":"azo0","node":{"id":"c2"}},{"cursor":"azoxMA==","node":{"id":"c3"}}` + `]}}}`, 3, "c1", `{"id":"c1","title":"x"}`},
 		"GraphQL":                  {"cities", `{"data":{"cities":{"edges":` + elements(3, `{"cursor":"YXJyYXk=","node":{"id":"c#","title":"x"}}`) + `,"pageInfo":{"hasNextPage":false,"endCursor":"YXJyYXk="}}}}`, 3, "c1", `{"id":"c1","title":"x"}`},
 		"Solr":                     {"cities", `{"responseHeader":{"status":0,"QTime":1},"response":{"numFound":2,"start":0,"docs":` + elements(2, `{"id":"c#","title":"x"}`) + `}}`, 2, "c1", ""},

@@ -117,6 +117,9 @@ func (u *uniqueColumns) first(g *guesser, list []jsonscan.Member, path jsontext.
 // note notes a place whose value may be an id.
 func (u *uniqueColumns) note(value []byte, at jsontext.Pointer, rank, depth int, prefix string) {
 	text, ok := idAfter(prefix, value)
+	if name := strings.ToLower(at.LastToken()); rank == 0 && strings.HasSuffix(name, "id") && isUUID(text) {
+		rank = 2 // a compound, as cityreportid is
+	}
 	if !ok || rank < 0 || !looksLikeID(text) && !(rank > 0 && isURI(text)) && !(rank > 1 && isWord(text)) {
 		return
 	}
@@ -319,13 +322,22 @@ func isWord(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && c != '-' && c != '_' })
 }
 
-// looksLikeID reports whether a text has a digit and nothing that an id lacks: white space, a
+// isUUID reports whether a text is a UUID (RFC 9562).
+func isUUID(text string) bool {
+	parts := strings.Split(text, "-")
+	if len(text) != 36 || len(parts) != 5 || strings.Trim(strings.ToLower(text), "0123456789abcdef-") != "" {
+		return false
+	}
+	return len(parts[0]) == 8 && len(parts[1]) == 4 && len(parts[2]) == 4 && len(parts[3]) == 4
+}
+
+// looksLikeID reports whether a text has a digit and nothing that an id lacks: white space, quotes, a
 // fraction, a link, a date.
 func looksLikeID(text string) bool {
 	if len(text) > 128 || !strings.ContainsAny(text, "0123456789") {
 		return false
 	}
-	if strings.ContainsAny(text, " \t\n,") || strings.Contains(text, "://") {
+	if strings.ContainsAny(text, " \t\n,\"") || strings.Contains(text, "://") {
 		return false
 	}
 	if strings.Trim(text, "0123456789.:-/+TZ") != "" {
