@@ -3,6 +3,7 @@ package mappings
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -1271,7 +1272,7 @@ func (in *inference) level() {
 		if !ok || in.isForeign(c) && (!scale.worded || c.of.distinct < 3) {
 			continue
 		}
-		own := c.of.named
+		own := c.of.named | in.beginning(c)
 		score := 0.0
 		switch {
 		case own&in.bits("risk level rating severity threat security") != 0:
@@ -1350,6 +1351,31 @@ func widest(levels map[string]int, others []otherScale) map[string]int {
 		}
 	}
 	return levels
+}
+
+// beginning returns what a compound in a column's name begins with, whose end is an abbreviation: risikoniv is
+// of a risk.
+func (in *inference) beginning(c *column) (all vocabulary.Concepts) {
+	for ; c.isWrapped(); c = c.parent {
+	}
+	for _, word := range vocabulary.Words(c.name) {
+		for begin := range beginnings(word) {
+			all |= in.x.reader.name([]byte(begin)).Concepts
+		}
+	}
+	return all
+}
+
+// beginnings yields what a word may be made of, with an abbreviation after it.
+func beginnings(word string) iter.Seq[string] {
+	const shortest, longestEnd = 4, 4 // letters
+	return func(yield func(string) bool) {
+		for end := len(word) - 2; end >= max(shortest, len(word)-longestEnd); end-- {
+			if utf8.RuneStart(word[end]) && !yield(word[:end]) {
+				return
+			}
+		}
+	}
 }
 
 // isOneOfRatings reports whether a column is an entry of a list, or a member of an object, of which

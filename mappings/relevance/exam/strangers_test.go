@@ -50,13 +50,13 @@ func (m mark) String() string {
 
 // later are the vendors whose records nobody had looked at when the reading of the others was made. Some of
 // what they showed has been mended since.
-var later = []string{"php-platform", "graphql-hub", "boxed-values", "hypermedia"}
+var later = []string{"php-platform", "graphql-hub", "boxed-values", "hypermedia", "block-documents", "option-sets"}
 
 // leastRight is the share of values, in %, that has to be right without anything taught: of the first nine
 // vendors, of which mostWrong may be wrong, and of the later ones.
 var leastRight = map[string][2]int{
 	"title": {99, 97}, "names": {98, 96}, "country": {99, 98}, "code": {99, 97}, "airports": {99, 97}, "position": {99, 97}, "level": {99, 97},
-	"published_at": {99, 75}, "updated_at": {99, 97}, "starts_at": {99, 98}, "ends_at": {99, 98}, "threats": {97, 70}, "places": {98, 98},
+	"published_at": {99, 83}, "updated_at": {99, 87}, "starts_at": {99, 98}, "ends_at": {99, 98}, "threats": {97, 70}, "places": {98, 96},
 }
 
 const mostWrong = 1
@@ -65,7 +65,7 @@ const mostWrong = 1
 // delivered, and compares each field with what a person reads.
 func TestStrangers(t *testing.T) {
 	names, err := filepath.Glob("testdata/strangers/*.feed.jsonl.gz")
-	if err != nil || len(names) != 13 {
+	if err != nil || len(names) != 15 {
 		t.Fatalf("there are %d feeds, %v", len(names), err)
 	}
 	all := [2]map[string]*mark{{}, {}}
@@ -111,7 +111,7 @@ func TestStrangers(t *testing.T) {
 		})
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "%% right / wrong / absent, and how many a person does not find\n%-14s %32s %32s\n", "", "nine", "four later ones")
+	fmt.Fprintf(&table, "%% right / wrong / absent, and how many a person does not find\n%-14s %32s %32s\n", "", "nine", "six later ones")
 	for _, field := range slices.Sorted(maps.Keys(leastRight)) {
 		fmt.Fprintf(&table, "%-14s", field)
 		for group, least := range leastRight[field] {
