@@ -179,7 +179,7 @@ func (l *lane) end(t task, out outcome, now time.Time, cfg Config) (changed bool
 		l.leaveToOther(now)
 	}
 	if out.trouble != nil && out.trouble.reason == elastic.ReasonAnotherJournal {
-		l.leave(t, now)
+		l.leave(t, out.trouble.answer.Detail, now)
 	}
 	if out.checked && out.ownedByOther == nil && t.takeOver {
 		t.rebuild.takesOver = false // the index is this journal's

@@ -23,12 +23,12 @@ func (l *lane) ownedByOther() bool { return reasonOf(l.trouble) == elastic.Reaso
 // interrupted take-over has left behind, so it may be interrupted at any point.
 func (l *lane) takingOver() bool { return l.rebuild.active() && l.rebuild.takesOver }
 
-// leave notes that another journal fills the index, since it may just have taken over. This does
-// not affect a rebuild that began after task t.
-func (l *lane) leave(t task, now time.Time) {
+// leave notes that another journal fills the index, since it may just have taken over, and why that is
+// known. This does not affect a rebuild that began after task t.
+func (l *lane) leave(t task, why string, now time.Time) {
 	l.known, l.index, l.wrong = false, "", nil
 	if l.rebuild.active() && l.rebuild == t.rebuild {
-		l.endRebuild(report.PhaseStopped, "another journal fills this index now", now)
+		l.endRebuild(report.PhaseStopped, "another journal fills this index now: "+why, now)
 	}
 	l.removals = nil // the other journal removes these indices, or the next check does
 }

@@ -365,8 +365,8 @@ func TestTakeOverIsTakenBack(t *testing.T) {
 	open()
 	a.hasAll(b)
 	b.Eventually("its take-over has ended", func() bool { return !b.status().Phase.Active() })
-	if s := b.status(); s.Phase == report.PhaseDone {
-		t.Errorf("the take-over is %+v, want it ended without success", s)
+	if s := b.status(); s.Phase == report.PhaseDone || !strings.Contains(s.Reason, a.Indices.Index(report.Cities, 3)) {
+		t.Errorf("the take-over is %+v, want it ended without success, and a reason that names the index in its way", s)
 	}
 }
 

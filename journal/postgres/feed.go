@@ -71,7 +71,7 @@ func (j *Journal) horizon(ctx context.Context) (v report.Version, err error) {
 }
 
 // feedID returns the id of the feed. It changes when the tables are created anew, and with each
-// failover, recovery to an earlier time or loss that is noticed, since what was told may be lost then.
+// failover, recovery to an earlier time or loss that is acknowledged, since what was told may be lost then.
 func (j *Journal) feedID(ctx context.Context) (string, error) {
 	text := fmt.Appendf(nil, "%s %d", j.lineage, uint32(j.keys.class))
 	var server string

@@ -1,6 +1,7 @@
 package indices
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,7 +78,14 @@ func (x *Indices) CheckTakeOver(ctx context.Context, kind report.Kind, target st
 	if index = x.meant(kind, s); index == target || x.beingFilled(kind, s) == target {
 		return index, nil
 	}
-	return "", anotherJournal{detail: fmt.Sprintf("the index %s, which was to take %s over, is gone, or another journal takes it over since", target, s.alias)}
+	why := "is gone"
+	if _, there := s.indices[target]; there {
+		why = "is too late"
+	}
+	if later := cmp.Or(x.beingFilled(kind, s), index); later != "" {
+		why += fmt.Sprintf(": another journal, whose line is %s, fills the index %s; stop one of the two", s.lineage(later), later)
+	}
+	return "", anotherJournal{detail: fmt.Sprintf("the index %s, which was to take %s over, %s", target, s.alias, why)}
 }
 
 func (x *Indices) checkLineage(ctx context.Context, kind report.Kind, s state) error {
