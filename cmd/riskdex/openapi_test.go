@@ -106,7 +106,7 @@ export default same;
 			calls, err := os.ReadFile(filepath.Join(typed, "sdk.gen.ts"))
 			require.NoError(t, err)
 			got = nil
-			for _, line := range strings.Split(string(calls), "\n") {
+			for line := range strings.SplitSeq(string(calls), "\n") {
 				if name, is := strings.CutPrefix(line, "export const "); is {
 					name, _, _ = strings.Cut(name, " ")
 					got = append(got, bare(name))
