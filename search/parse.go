@@ -25,6 +25,7 @@ const defaultWithin = 50
 //	q              the words
 //	kind, country, threat
 //	               any of several, each by itself or separated by commas
+//	risk_level     any of several, likewise
 //	risk_at_least  1 to 5
 //	near           latitude,longitude
 //	within_km      from there; 50 if it is not said
@@ -61,6 +62,15 @@ func Parse(values url.Values) (q Query, err error) {
 			continue
 		case "threat":
 			q.Threats = all
+			continue
+		case "risk_level":
+			for _, text := range all {
+				level, wrong := number(name, text)
+				if wrong != nil || level < 1 || level > 5 {
+					return q, mistake("risk_level is %q, and must be of 1 to 5", text)
+				}
+				q.Levels = append(q.Levels, level)
+			}
 			continue
 		}
 		if len(given) > 1 {

@@ -21,6 +21,7 @@ type Query struct {
 	Countries []string      // only reports about one of these, ISO 3166 alpha-2; empty means all
 	Threats   []string      // only reports with one of these threats, as threats.json names them; empty means all
 	RiskLevel int           // only this level and above, 1 to 5; 0 also finds reports that state none
+	Levels    []int         // only these levels; empty means all
 	Near      *Near         // only reports about a place near this point; nil means anywhere
 	Valid     *Period       // only reports that are valid at some time in it; nil means at any time
 
@@ -90,6 +91,12 @@ func (q Query) filters() (others []any, choices map[string]any, err error) {
 			return nil, nil, mistake("there is no risk level %d: levels are 1 to 5", q.RiskLevel)
 		}
 		choices["risk_level"] = clause{"range": clause{"risk_level": clause{"gte": q.RiskLevel}}}
+	}
+	if len(q.Levels) > 0 {
+		if q.RiskLevel != 0 {
+			return nil, nil, mistake("risk_level and risk_at_least are both there: give the one or the other")
+		}
+		choices["risk_level"] = clause{"terms": clause{"risk_level": q.Levels}}
 	}
 	if q.Near != nil {
 		near, err := q.Near.filter()

@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -86,7 +87,7 @@ type Fields struct {
 func List() []string {
 	return []string{
 		"kind", "code", "title", "summary", "country", "risk_level", "risk_label", "threats", "starts_at", "ends_at", "published_at", "updated_at", "received_at",
-		"location", "places.location", "names", "airports", "names_known", "codes_known",
+		"location", "places.name", "places.location", "names", "airports", "names_known", "codes_known",
 	}
 }
 
@@ -102,22 +103,24 @@ type Point struct {
 	Longitude float64 `json:"lon"`
 }
 
-// Where returns the point that h is about, and how many kilometres it is from a point: of several the
-// nearest, or the report's own where there is nothing to be near. It returns nil if there is none.
-func (h Hit) Where(near *Near) (at *Point, distance *float64) {
-	points := []*Point{h.Location}
-	for _, p := range h.Places {
-		points = append(points, p.Location)
+// Place is a place that a report is about.
+type Place struct {
+	Name     string `json:"name,omitempty"`
+	Location *Point `json:"location"`
+}
+
+// Nearest returns the place of h that is nearest to a point, which is without a name if it is the location
+// of h itself, and how many kilometres it is from there, to ten metres. It returns nil if there is none.
+func (h Hit) Nearest(near *Near) (at *Place, distance *float64) {
+	if near == nil {
+		return nil, nil
 	}
-	for _, p := range points {
-		switch {
-		case p == nil:
-		case near == nil:
-			return p, nil
-		default:
-			if d := near.distance(*p); distance == nil || d < *distance {
-				at, distance = p, &d
-			}
+	for _, p := range append([]Place{{Location: h.Location}}, h.Places...) {
+		if p.Location == nil {
+			continue
+		}
+		if d := math.Round(100*near.distance(*p.Location)) / 100; distance == nil || d < *distance {
+			at, distance = &p, &d
 		}
 	}
 	return at, distance

@@ -99,7 +99,7 @@ func (c *searchCommand) query() (search.Query, error) {
 func printHitsJSON(w io.Writer, hits []search.Hit, q search.Query) error {
 	lines := json.NewEncoder(w)
 	for _, h := range hits {
-		_, distance := h.Where(q.Near)
+		_, distance := h.Nearest(q.Near)
 		err := lines.Encode(map[string]any{
 			"kind": h.Kind, "id": h.ID, "title": h.Title, "score": h.Score, "code": h.Code,
 			"countries": h.Countries, "risk_level": h.RiskLevel, "threats": h.Threats, "distance_km": distance, "highlights": h.Highlights,
@@ -122,7 +122,7 @@ func printHits(w io.Writer, found search.Result, q search.Query, took time.Durat
 		if h.RiskLevel > 0 {
 			facts = append(facts, fmt.Sprintf("risk %d of 5", h.RiskLevel))
 		}
-		if _, distance := h.Where(q.Near); distance != nil {
+		if _, distance := h.Nearest(q.Near); distance != nil {
 			facts = append(facts, fmt.Sprintf("%.1f km", *distance))
 		}
 		fmt.Fprintf(w, "%2d  %s  %s\n", q.From+i+1, paint.text(bold, sanitize.OneLine(h.Title)), strings.Join(nonEmpty(facts), ", "))

@@ -1,26 +1,30 @@
 export type Kind = "cities" | "advisories" | "special-reports";
 export interface Point { lat: number; lon: number }
 
+export interface Place { name?: string; location: Point }
+export type Level = 1 | 2 | 3 | 4 | 5;
+
 export interface Filters {
-  kind?: Kind | Kind[];
-  country?: string | string[];
-  threat?: string | string[];
-  risk_at_least?: number;
-  near?: string; // "51.5,-0.12"
-  within_km?: number;
-  valid_on?: string;
-  from?: number;
-  size?: number;
+  kind?: Kind | Kind[] | undefined;
+  country?: string | string[] | undefined;
+  threat?: string | string[] | undefined;
+  risk_level?: Level | Level[] | undefined; // or risk_at_least
+  risk_at_least?: number | undefined;
+  near?: string | undefined; // "51.5,-0.12"
+  within_km?: number | undefined;
+  valid_on?: string | undefined;
+  from?: number | undefined;
+  size?: number | undefined;
 }
 export interface Query extends Filters {
-  q?: string;
-  sort?: "relevance" | "newest" | "nearest" | "risk";
-  lang?: string;
+  q?: string | undefined;
+  sort?: "relevance" | "newest" | "nearest" | "risk" | undefined;
+  lang?: string | undefined;
 }
 
 export interface Suggestion { kind: Kind; id: string; code?: string; title: string; country: string[]; matched?: string }
 export interface Hit extends Suggestion {
-  risk_level?: 1 | 2 | 3 | 4 | 5;
+  risk_level?: Level;
   risk_label?: string;
   threats: string[];
   starts_at?: string;
@@ -29,6 +33,7 @@ export interface Hit extends Suggestion {
   updated_at?: string;
   received_at: string;
   location?: Point;
+  nearest?: Place; // to near; without a name it is location itself
   distance_km?: number;
   snippet: string; // HTML: use pieces()
 }
@@ -41,12 +46,17 @@ export interface Found {
   did_you_mean?: string;
   no_report: boolean;
 }
-export interface Document extends Suggestion {
+export interface Report { // Document of the description
+  kind: Kind;
+  id: string;
+  code?: string;
+  title?: string;
+  country: string[];
   names: string[];
   threats: string[];
   airports: string[];
   places: { name?: string; code?: string; location?: Point }[];
-  risk_level?: number;
+  risk_level?: Level;
   risk_label?: string;
   location?: Point;
   summary?: string;
@@ -61,11 +71,12 @@ export interface Document extends Suggestion {
   source?: unknown;
 }
 
+// Also where nothing answers: then the status is 0. Who aborts gets an AbortError instead.
 export class SearchError extends Error { status: number; reason: string; retryAfter: number }
 export class Riskdex {
   constructor(url: string, options?: { key?: string });
   search(query: Query, options?: { signal?: AbortSignal }): Promise<Found>;
   complete(query: { q: string } & Filters, options?: { signal?: AbortSignal }): Promise<{ hits: Suggestion[] }>;
-  document(kind: Kind, id: string, options?: { signal?: AbortSignal }): Promise<Document>;
+  document(kind: Kind, id: string, options?: { signal?: AbortSignal }): Promise<Report>;
 }
 export function pieces(snippet: string): { text: string; match: boolean }[];

@@ -1,4 +1,4 @@
-// Searches riskdex through its search API, with fetch alone: in browsers, and in Node from 18 on.
+// Searches riskdex through its search API, with fetch alone: in browsers, and in Node from 20 on.
 // riskdex.d.ts has the types.
 
 export class SearchError extends Error {
@@ -29,7 +29,11 @@ export class Riskdex {
   async #get(path, query, signal) {
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== null) parameters.set(name, String(value)); // lists get commas
-    const response = await fetch(`${this.url}${path}?${parameters}`, {headers: this.headers, signal: signal ?? AbortSignal.timeout(10_000)});
+    const late = AbortSignal.timeout(10_000);
+    const response = await fetch(`${this.url}${path}?${parameters}`, {headers: this.headers, signal: signal ? AbortSignal.any([signal, late]) : late}).catch((error) => {
+      if (signal?.aborted) throw error;
+      throw new SearchError({status: 0, reason: "no_answer", detail: `The search API does not answer: ${error.message}.`}, 0);
+    });
     if (response.ok) return response.json();
     const problem = await response.json().catch(() => ({status: response.status, detail: `The search failed: ${response.status}.`}));
     throw new SearchError(problem, Number(response.headers.get("Retry-After") ?? 0)); // never show this as "nothing found"

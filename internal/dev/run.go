@@ -47,7 +47,7 @@ func (c runCommand) Run(ctx context.Context, s streams) (err error) {
 		err = errors.Join(err, stopped)
 	}()
 	for _, step := range []func(context.Context) error{
-		r.build, r.elasticsearch, r.serve, r.startPrometheus, r.push, r.settled, r.search, r.watched, r.serveExample,
+		r.build, r.elasticsearch, r.serveExample, r.serve, r.startPrometheus, r.push, r.settled, r.search, r.watched,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -80,7 +80,7 @@ type stack struct {
 	binary, log   string
 	journal       string
 	listen, admin string
-	page          string // that searches
+	page, origin  string // of the page that searches
 	url           string // of Elasticsearch
 	riskdex       *child.Child
 	watching      *prometheus.Server // nil without one
@@ -137,7 +137,7 @@ func (r *stack) serve(ctx context.Context) error {
 	cmd.Stdout, cmd.Stderr = log, log
 	r.journal = env("RISKDEX_JOURNAL", filepath.Join(filepath.Dir(r.binary), "riskdex.db"))
 	cmd.Env = append(os.Environ(), "ELASTICSEARCH_URL="+r.url, "RISKDEX_JOURNAL="+r.journal,
-		"RISKDEX_SEARCH_LISTEN="+r.searches(), "RISKDEX_SEARCH_ALLOW_ORIGIN="+env("RISKDEX_SEARCH_ALLOW_ORIGIN", "*"))
+		"RISKDEX_SEARCH_LISTEN="+r.searches(), "RISKDEX_SEARCH_ALLOW_ORIGIN="+env("RISKDEX_SEARCH_ALLOW_ORIGIN", "*")+","+r.origin)
 	if r.riskdex, err = child.Start(cmd); err != nil {
 		return err
 	}
@@ -166,6 +166,7 @@ func (r *stack) serveExample(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("serve the example of a search page: %w", err)
 	}
+	r.origin = "http://" + listener.Addr().String()
 	r.page = "http://" + listener.Addr().String() + "/?api=http://" + r.searches()
 	server := &http.Server{Handler: http.FileServer(http.Dir("examples/search-api")), ReadHeaderTimeout: time.Minute}
 	r.undo = append(r.undo, server.Close)
@@ -188,6 +189,7 @@ func (r *stack) writeEnvironment() error {
 	fmt.Fprintln(&text, "# Made by make run, for the shells beside it.")
 	for _, variable := range []struct{ name, value string }{
 		{elasticserver.URLVariable, r.url}, {"RISKDEX_LISTEN", r.listen}, {"RISKDEX_ADMIN_LISTEN", r.admin}, {"RISKDEX_JOURNAL", journal},
+		{"RISKDEX_SEARCH_LISTEN", r.searches()},
 	} {
 		fmt.Fprintf(&text, "export %s=%s\n", variable.name, sanitize.ShellArgument(variable.value))
 	}

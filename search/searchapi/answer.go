@@ -19,7 +19,7 @@ type Found struct {
 	Hits       []Hit              `json:"hits"`
 	Facets     map[string][]Count `json:"facets"`
 	DidYouMean string             `json:"did_you_mean,omitempty"`
-	NoReport   bool               `json:"no_report"` // nothing, or only what is similar to the words, or about a place in them
+	NoReport   bool               `json:"no_report"` // by words, nothing, or only what is similar to the words, or about a place in them
 }
 
 // Count is a value of a facet.
@@ -40,6 +40,7 @@ type Hit struct {
 	Updated   string        `json:"updated_at,omitempty"`
 	Received  string        `json:"received_at"`
 	Location  *search.Point `json:"location,omitempty"`
+	Nearest   *search.Place `json:"nearest,omitempty"`
 	Distance  *float64      `json:"distance_km,omitempty"`
 	Snippet   string        `json:"snippet"` // HTML
 }
@@ -74,7 +75,7 @@ func completedOf(found search.Result, q search.Query) Completed {
 func foundOf(found search.Result, q search.Query) Found {
 	answer := Found{
 		Total: found.Total, More: found.More, Hits: []Hit{}, Facets: map[string][]Count{}, DidYouMean: found.DidYouMean,
-		NoReport: found.Total == 0 || q.Words != "" && q.From == 0 && !found.AsTyped,
+		NoReport: q.Words != "" && (found.Total == 0 || q.From == 0 && !found.AsTyped),
 	}
 	for _, h := range found.Hits {
 		hit := Hit{
@@ -85,7 +86,8 @@ func foundOf(found search.Result, q search.Query) Found {
 		if texts := h.Excerpts(q.Language); len(texts) > 0 {
 			hit.Snippet = texts[0]
 		}
-		hit.Location, hit.Distance = h.Where(q.Near)
+		hit.Location = h.Location
+		hit.Nearest, hit.Distance = h.Nearest(q.Near)
 		answer.Hits = append(answer.Hits, hit)
 	}
 	for field, counts := range found.Facets {

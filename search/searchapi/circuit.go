@@ -7,54 +7,42 @@ import (
 )
 
 // circuit keeps searches from Elasticsearch while it is away, so that nobody waits for it. It is open from
-// the moment when it did not answer a ping until it answers one.
+// the moment when a ping was not answered until one is.
 type circuit struct {
 	mu     sync.Mutex
 	away   bool
 	looked time.Time
-
-	looking sync.Mutex // held by the one who looks
 }
 
 // open reports whether Elasticsearch is away. While it is, one request a second looks again.
-func (c *circuit) open(ctx context.Context, ping func(context.Context) error, now func() time.Time) bool {
-	c.mu.Lock()
-	look := c.away && now().Sub(c.looked) >= lookAgain
+func (s *Server) open(ctx context.Context) bool {
+	s.circuit.mu.Lock()
+	away := s.circuit.away
+	look := away && s.Now().Sub(s.circuit.looked) >= lookAgain
 	if look {
-		c.looked = now()
+		s.circuit.looked = s.Now()
 	}
-	away := c.away
-	c.mu.Unlock()
-	if !look {
-		return away
+	s.circuit.mu.Unlock()
+	if look {
+		return s.ping(ctx, lookAfter)
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookAfter)
-	defer cancel()
-	return c.set(ping(ctx) != nil, now)
-}
-
-// look pings Elasticsearch if it has answered nobody for a while, and reports whether it is away.
-func (c *circuit) look(ctx context.Context, index Index, now func() time.Time) bool {
-	c.looking.Lock()
-	defer c.looking.Unlock()
-	c.mu.Lock()
-	away := c.away
-	c.mu.Unlock()
-	if since := index.SilentSince(); away || since.IsZero() || now().Sub(since) < lookAfter*9/10 {
-		return away
-	}
-	pinging, cancel := context.WithTimeout(ctx, hangs)
-	defer cancel()
-	err := index.Ping(pinging)
-	if ctx.Err() != nil {
-		return false
-	}
-	return c.set(err != nil, now)
-}
-
-func (c *circuit) set(away bool, now func() time.Time) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.away, c.looked = away, now()
 	return away
+}
+
+// silent pings Elasticsearch if it has answered nobody for a while, and reports whether it is away.
+func (s *Server) silent(ctx context.Context) bool {
+	since := s.index.SilentSince()
+	return !since.IsZero() && s.Now().Sub(since) >= lookAfter*9/10 && s.ping(ctx, hangs)
+}
+
+func (s *Server) ping(ctx context.Context, within time.Duration) (away bool) {
+	pinging, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	away = s.index.Ping(pinging) != nil
+	s.circuit.mu.Lock()
+	defer s.circuit.mu.Unlock()
+	if ctx.Err() == nil { // who asked is still there, and has not ended the ping
+		s.circuit.away, s.circuit.looked = away, s.Now()
+	}
+	return s.circuit.away
 }

@@ -51,7 +51,7 @@ func (s *Server) admit(r *http.Request) error {
 		case err != nil:
 			return &problem.Problem{Status: http.StatusServiceUnavailable, Detail: "Nobody can search, because riskdex cannot read the keys that it knows. Its log says why."}
 		case !ok || !strings.EqualFold(scheme, "Bearer"):
-			return &problem.Problem{Status: http.StatusUnauthorized, Detail: "A key is required, in Authorization as a bearer token."}
+			return &problem.Problem{Status: http.StatusUnauthorized, Reason: "no_key", Detail: "A key is required, in Authorization as a bearer token."}
 		}
 		who = "key " + key
 	}

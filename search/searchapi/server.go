@@ -253,13 +253,13 @@ func (s *Server) bounded(ctx context.Context, ask func(context.Context) error) e
 		}
 		return errBusy
 	}
-	if s.circuit.open(ctx, s.index.Ping, s.Now) {
+	if s.open(ctx) {
 		return errAway
 	}
 	ctx, away := context.WithCancelCause(ctx)
 	defer away(nil)
 	look := time.AfterFunc(lookAfter, func() {
-		if s.circuit.look(ctx, s.index, s.Now) {
+		if s.silent(ctx) {
 			away(errAway)
 		}
 	})
@@ -345,8 +345,11 @@ func (s *Server) document(r *http.Request, params httprouter.Params) (any, error
 		return nil, &search.Mistake{Says: "this call takes no parameters"}
 	}
 	kind, err := report.ParseKind(params.ByName("kind"))
-	id, wrong := report.ParseID(params.ByName("id")[1:])
-	if err != nil || wrong != nil {
+	if err != nil {
+		return nil, &search.Mistake{Says: "kind: " + err.Error()}
+	}
+	id, err := report.ParseID(params.ByName("id")[1:])
+	if err != nil {
 		return nil, noDocument
 	}
 	var source jsontext.Value
