@@ -165,7 +165,7 @@ image: ## The image, as IMAGE (riskdex:dev), with a container engine.
 	docker build --build-arg STAMP='$(STAMP)' --tag $(IMAGE) .
 
 # Needs the tag VERSION on the commit that is checked out, and nothing uncommitted.
-release: go ## Programs, packages, checksums of VERSION=v1.2.3, as .local/release/v1.2.3.
+release: go ## Programs, packages, checksums of VERSION=v1.2.3, as .local/release/v1.2.3; needs that tag, takes about six minutes.
 	@go -C internal/manifests run ./release '$(VERSION)' '$(CURDIR)/.local/release/$(VERSION)'
 
 sbom: build ## What the program is made of, as .local/riskdex.cdx.json (CycloneDX).

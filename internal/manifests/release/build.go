@@ -52,7 +52,13 @@ type file struct {
 // a program for this machine, which writes them.
 func (s source) texts(ctx context.Context, own, dir string) ([]file, error) {
 	list := []file{}
-	for _, name := range []string{"README.md", "CHANGELOG.md"} {
+	// Whatever the documents lead to is where their links look for it.
+	names, err := s.run(ctx, s.root, "git", "ls-files", "--", "*.md", "*openapi.yaml", "docs", "examples", "deploy",
+		":(glob)dashboards/*.yml", ":(glob)dashboards/*.json", ":(glob)mappings/*.json")
+	if err != nil {
+		return nil, err
+	}
+	for name := range strings.FieldsSeq(names) {
 		list = append(list, file{name, filepath.Join(s.root, name), 0o644})
 	}
 	man := filepath.Join(dir, "man")

@@ -59,6 +59,7 @@ func release(ctx context.Context, dir, version, to string, platforms []platform)
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return nil, err
 	}
+	tell("building riskdex %s for this machine, which writes manual pages and completions", version)
 	own, err := src.build(ctx, work, hostPlatform())
 	if err != nil {
 		return nil, err
@@ -67,13 +68,17 @@ func release(ctx context.Context, dir, version, to string, platforms []platform)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range platforms {
+	for i, p := range platforms {
+		tell("%d of %d: %s, about a minute and a half where nothing is compiled yet", i+1, len(platforms), p)
 		if err := src.publish(ctx, p, work, texts, to); err != nil {
 			return nil, fmt.Errorf("%s: %w", p, err)
 		}
 	}
 	return checksums(to)
 }
+
+// tell says what takes its time, beside the names of files on standard output.
+func tell(format string, args ...any) { fmt.Fprintf(os.Stderr, "release: "+format+"\n", args...) }
 
 // publish writes the files for one platform.
 func (s source) publish(ctx context.Context, p platform, work string, texts []file, to string) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/goreleaser/nfpm/v2"
@@ -69,6 +70,7 @@ func (s source) installed(format string, content []file, work string) (files.Con
 	add("", "/etc/riskdex/credentials", files.TypeDir, 0o700)
 	// It may come to have secrets of Elasticsearch and PostgreSQL in it.
 	add(own("riskdex.env"), "/etc/riskdex/riskdex.env", files.TypeConfigNoReplace, 0o600)
+	folders := map[string]bool{"/usr/share/doc/riskdex": true}
 	for _, f := range content {
 		to, err := destination(format, f.name)
 		if err != nil {
@@ -80,6 +82,13 @@ func (s source) installed(format string, content []file, work string) (files.Con
 			if err := compress(f.path, path); err != nil {
 				return nil, err
 			}
+		}
+		var within []string
+		for dir := filepath.Dir(to); strings.HasPrefix(dir, "/usr/share/doc/riskdex") && !folders[dir]; dir = filepath.Dir(dir) {
+			folders[dir], within = true, append(within, dir)
+		}
+		for _, dir := range slices.Backward(within) {
+			add("", dir, files.TypeDir, 0o755)
 		}
 		add(path, to, files.TypeFile, f.mode)
 	}
@@ -94,10 +103,10 @@ func destination(format, name string) (string, error) {
 		return "/usr/bin/riskdex", nil
 	case name == "NOTICES" && format == "deb":
 		return "/usr/share/doc/riskdex/copyright", nil
-	case !inside:
-		return "/usr/share/doc/riskdex/" + name, nil
-	case folder == "man":
+	case inside && folder == "man":
 		return "/usr/share/man/man1/" + base + ".gz", nil
+	case folder != "completion":
+		return "/usr/share/doc/riskdex/" + name, nil
 	case base == "riskdex.bash":
 		return "/usr/share/bash-completion/completions/riskdex", nil
 	case base == "riskdex.zsh" && format == "deb":

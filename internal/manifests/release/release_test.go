@@ -121,7 +121,7 @@ func TestRelease(t *testing.T) {
 func checkArchive(t *testing.T, path string) {
 	content := unpacked(t, path)
 	const top = "riskdex_0.1.0_linux_amd64/"
-	for _, name := range []string{"riskdex", "NOTICES", "README.md", "CHANGELOG.md", "man/riskdex.1", "man/riskdex-serve.1", "completion/riskdex.zsh"} {
+	for _, name := range []string{"riskdex", "NOTICES", "README.md", "CHANGELOG.md", "docs/operations.md", "dashboards/riskdex.json", "mappings/search.json", "admin/openapi.yaml", "examples/README.md", "man/riskdex.1", "man/riskdex-serve.1", "completion/riskdex.zsh"} {
 		if len(content[top+name]) == 0 {
 			t.Errorf("%s is missing among %q", name, slices.Sorted(maps.Keys(content)))
 		}
