@@ -91,12 +91,6 @@ func List() []string {
 	}
 }
 
-// Place is one of those that a report is about, such as a hospital of a city.
-type Place struct {
-	Name     string `json:"name"`
-	Location *Point `json:"location"`
-}
-
 // Point is a point on the globe, in degrees.
 type Point struct {
 	Latitude  float64 `json:"lat"`
