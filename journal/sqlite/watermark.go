@@ -152,7 +152,8 @@ func (j *Journal) noteWatermark(last report.Version) {
 // lost returns the versions of stamps that the journal gave out and does not know.
 func (j *Journal) lost(ctx context.Context, given []report.Stamp) (versions []report.Version, err error) {
 	err = j.inSnapshot(ctx, func(tx *sql.Tx) error {
-		stmt, err := tx.PrepareContext(ctx, "SELECT "+commit.IsLost+" FROM (SELECT $1 AS kind, $2 AS id, $3 AS version) AS given")
+		const isLost = "SELECT " + commit.IsLost + " FROM (SELECT $1 AS kind, $2 AS id, $3 AS version) AS given"
+		stmt, err := tx.PrepareContext(ctx, isLost)
 		if err != nil {
 			return err
 		}
