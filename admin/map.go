@@ -124,8 +124,14 @@ func (c *chart) Bottom() float64 { return c.Top + 0.95*c.Height }
 func (t *trial) Map() *chart {
 	var spots []spot
 	for i, h := range t.Found.Hits {
-		if at, _ := h.Where(t.Near); at != nil {
-			spots = append(spots, spot{At: *at, Label: fmt.Sprint(t.Position(i)), Title: h.Title, Risk: h.RiskLevel})
+		place, _ := h.Nearest(t.Near)
+		for _, p := range append([]search.Place{{Location: h.Location}}, h.Places...) {
+			if place == nil && p.Location != nil {
+				place = &p
+			}
+		}
+		if place != nil {
+			spots = append(spots, spot{At: *place.Location, Label: fmt.Sprint(t.Position(i)), Title: h.Title, Risk: h.RiskLevel})
 		}
 	}
 	return draw(spots, t.Near, 400)

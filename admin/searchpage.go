@@ -129,7 +129,7 @@ func (t *trial) Typed(name string) string {
 
 // Distance says how far a hit is from the point that it is to be near; nothing without one.
 func (t *trial) Distance(h search.Hit) string {
-	if _, far := h.Where(t.Near); far != nil {
+	if _, far := h.Nearest(t.Near); far != nil {
 		return fmt.Sprintf("%.1f km away", *far)
 	}
 	return ""
