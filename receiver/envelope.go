@@ -160,11 +160,11 @@ func (o opener) unwrap(raw []byte, depth int, listed bool, kept *around, yield f
 
 // unwrapElements unwraps the elements of a list.
 func (o opener) unwrapElements(list []byte, depth int, kept *around, yield func(record) bool) bool {
-	usual := sync.OnceValue(func() string { return o.usualOf(list, depth-1) })
+	usually := sync.OnceValue(func() usual { return o.usualOf(list, depth-1) })
 	for element := range jsonscan.Elements(list) {
 		next := false
 		clear(o.opened)
-		if inner := o.asUsual(element, depth-1, usual); inner != nil {
+		if inner := o.asUsual(element, depth-1, usually); inner != nil {
 			element = inner
 		}
 		if jsonscan.FirstByte(element) == '[' || depth == 0 {
@@ -179,44 +179,61 @@ func (o opener) unwrapElements(list []byte, depth int, kept *around, yield func(
 	return true
 }
 
-// usualOf returns the name under which most elements of a list have their records; empty if most have none.
-func (o opener) usualOf(list []byte, depth int) (most string) {
-	names, n := map[string]int{}, 0
+// usual is how most elements of a list are opened.
+type usual struct {
+	name   string          // under which they have their records
+	beside map[string]bool // the names of what stands beside these
+}
+
+// usualOf returns how most elements of a list are opened; the zero value if most are not.
+func (o opener) usualOf(list []byte, depth int) (of usual) {
+	opened, n := map[string]*usual{}, 0
+	times := map[string]int{}
 	for element := range jsonscan.Elements(list) {
 		if n++; n > maxCompared {
 			n--
 			break
 		}
-		if e := o.open(jsonscan.Members(element), depth, true); e.inner != nil && e.beside == "" {
-			names[e.name]++
+		members := jsonscan.Members(element)
+		e := o.open(members, depth, true)
+		if e.inner == nil || e.beside != "" || e.name == "" {
+			continue
+		}
+		if opened[e.name] == nil {
+			opened[e.name] = &usual{e.name, map[string]bool{}}
+		}
+		times[e.name]++
+		for _, m := range members {
+			opened[e.name].beside[m.Name] = true
 		}
 	}
-	for name, times := range names {
-		if 2*times > n {
-			most = name
+	for name, u := range opened {
+		if 2*times[name] > n {
+			of = *u
 		}
 	}
-	return most
+	return of
 }
 
 // asUsual returns the record in an element of a list that could not be opened by itself, though most others
-// could: with short values of other kinds beside it, as cursors are that happen to look like words.
-func (o opener) asUsual(element []byte, depth int, usual func() string) []byte {
+// could: beside it stands only what stands beside theirs, such as a cursor that happens to look like a word.
+func (o opener) asUsual(element []byte, depth int, usually func() usual) []byte {
 	members := jsonscan.Members(element)
-	if members == nil || depth < 1 || o.hasID(record{members: members}) {
+	if members == nil || depth < 1 || o.hasID(record{members: members}) || o.whyDeleted(members) != "" {
 		return nil
 	}
 	if e := o.open(members, depth, true); e.inner != nil {
 		return nil
 	}
-	inner := jsonscan.Value(members, usual())
+	of := usually()
+	inner := jsonscan.Value(members, of.name)
 	if jsonscan.FirstByte(inner) != '{' || !o.statesID(recordOf(inner)) {
 		return nil
 	}
-	beside := without(members, func(m jsonscan.Member) bool { return &m.Value[0] == &inner[0] })
-	if slices.ContainsFunc(beside, func(m jsonscan.Member) bool {
+	if slices.ContainsFunc(members, func(m jsonscan.Member) bool {
 		_, scalar := scalarText(m.Value)
-		return !isNothing(m.Value) && (!scalar || len(m.Value) > maxAside)
+		unlike := !scalar || len(m.Value) > maxAside || !o.words.vocabulary.Read(m.Name).Unknown
+		return m.Name != of.name && !isNothing(m.Value) && (unlike || !of.beside[m.Name])
 	}) {
 		return nil
 	}

@@ -192,6 +192,7 @@ func TestDoubtfulPayloads(t *testing.T) {
 		"changes of one of them":   `{"cities":[{"id":"c1","title":"x","text":"y","see":"c2"}],"updated":[{"id":"c2","changes":{"level":3}}]}`,
 		"nobody refers to it":      `{"cities":[{"id":"c1"}],"rest":[{"id":"d1"}]}`,
 		"two ids as good":          elements(12, `{"kopfId":"k#","aktId":"a#","title":"x"}`),
+		"a key of something else":  elements(12, `{"sporingsid":"1c3aac7d-4d8c-4903-8d03-77000000000#","zz_nokkel":"BY-#","title":"x"}`),
 		"hashes, names and dates":  elements(12, `{"hash":"f#","slug":"london-#","name":"London #","date":"2026-11-1#"}`),
 		"places of one report":     `{"title":"London","zone":` + elements(12, `{"id":#,"name":"x"}`) + `}`,
 		"documents of one report":  `{"name":"London","documents":[{"id":1},{"id":2}]}`,
@@ -223,6 +224,19 @@ func TestDoubtfulPayloads(t *testing.T) {
 		d := open(t, nil)
 		if got := d.send("POST", "/cities", body); got.status != 422 || len(d.changes()) > 0 {
 			t.Errorf("%s: %d changes, answered %+v", name, len(d.changes()), got)
+		}
+	}
+}
+
+// TestElementsThatSayMore: an element that says more than the others of its list is not opened as they are.
+func TestElementsThatSayMore(t *testing.T) {
+	for _, more := range []string{`"deleted":"true"`, `"deleted":1`, `"deleted_at":"2026-01-01"`, `"risk_level":4`, `"country":"FR"`, `"zz":"azow"`} {
+		d := open(t, nil)
+		got := d.send("POST", "/cities", `[{"node":{"id":"c1"}},{"node":{"id":"c2"}},{"node":{"id":"c3"},`+more+`}]`)
+		for _, c := range d.changes() {
+			if c.ID == "c3" {
+				t.Errorf("%s: accepted as %s, answered %+v", more, c.Body, got)
+			}
 		}
 	}
 }

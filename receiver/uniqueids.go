@@ -107,8 +107,11 @@ func (u *uniqueColumns) first(g *guesser, list []jsonscan.Member, path jsontext.
 			value, at = only, at.AppendToken("0")
 		}
 		prefix := ""
-		if text, ok := quotedText(value); ok && isURI(text) && g.isSelf(at) {
+		switch text, ok := quotedText(value); {
+		case ok && isURI(text) && g.isSelf(at):
 			rank, prefix = 1, linkPrefix(text)
+		case ok && rank == 0 && isUUID(text) && g.isKey(m.Name):
+			rank = 2
 		}
 		u.note(value, at, rank, depth, prefix)
 	}
@@ -117,9 +120,6 @@ func (u *uniqueColumns) first(g *guesser, list []jsonscan.Member, path jsontext.
 // note notes a place whose value may be an id.
 func (u *uniqueColumns) note(value []byte, at jsontext.Pointer, rank, depth int, prefix string) {
 	text, ok := idAfter(prefix, value)
-	if name := strings.ToLower(at.LastToken()); rank == 0 && strings.HasSuffix(name, "id") && isUUID(text) {
-		rank = 2 // a compound, as cityreportid is
-	}
 	if !ok || rank < 0 || !looksLikeID(text) && !(rank > 0 && isURI(text)) && !(rank > 1 && isWord(text)) {
 		return
 	}
@@ -296,6 +296,23 @@ func (g *guesser) idRank(at jsontext.Pointer) int {
 		return 1
 	}
 	return 0
+}
+
+// isKey reports whether a name is that of the key of a table of such records: what they are called, and id, in
+// one word, as byrapportid is.
+func (g *guesser) isKey(name string) bool {
+	const shortest = 4 // letters
+	words := vocabulary.Words(name)
+	if len(words) == 0 {
+		return false
+	}
+	of, ok := strings.CutSuffix(strings.ToLower(words[len(words)-1]), "id")
+	for i := range of {
+		if ok && len(of)-i >= shortest && g.vocabulary.Read(of[i:]).Concepts&g.own != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // isSelf reports whether the names of a place mean the link of a record to itself (self, RFC 4287).
