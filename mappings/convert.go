@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"riskdex/internal/vocabulary"
+	"riskdex/mappings/gazetteer"
 	"riskdex/mappings/plaintext"
 )
 
@@ -75,6 +76,9 @@ func (x *extractor) otherName(s []byte) ([]byte, verdict) {
 		return nil, absent
 	}
 	if word, ok := severity.english(vocabulary.Fold(string(name))); ok && word == "none" {
+		for range x.world().CitiesCalled(gazetteer.Fold(string(name))) {
+			return name, v // Brak is a city as well
+		}
 		return nil, absent
 	}
 	return name, v

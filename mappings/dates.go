@@ -221,9 +221,12 @@ var zones = map[string]int{
 
 // eastClock is a time of day in Chinese, Japanese or Korean, and eastYear a year of an era.
 var (
-	eastClock = regexp.MustCompile(`(\d{1,2})\s*[時时시]\s*(?:(\d{1,2})\s*[分분])?\s*(?:(\d{1,2})\s*[秒초])?`)
+	eastClock = regexp.MustCompile(`([^\s\d]*)\s*(\d{1,2})\s*[時时시]\s*(?:(\d{1,2})\s*[分분])?\s*(?:(\d{1,2})\s*[秒초])?`)
 	eastYear  = regexp.MustCompile(`(令和|平成|昭和|民國|民国)\s*(\d{1,3}|元)`)
 )
+
+// eastHalf is what stands before a time of twelve hours.
+var eastHalf = map[string]string{"": "", "上午": " am", "午前": " am", "오전": " am", "下午": " pm", "午後": " pm", "오후": " pm"}
 
 // beforeEra is the year before the first one of an era.
 var beforeEra = map[string]int{"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
@@ -243,7 +246,11 @@ func western(text string) string {
 	})
 	return eastClock.ReplaceAllStringFunc(text, func(s string) string {
 		of := eastClock.FindStringSubmatch(s)
-		return of[1] + ":" + cmp.Or(of[2], "00") + ":" + cmp.Or(of[3], "00")
+		half, known := eastHalf[strings.TrimLeft(of[1], "日일")]
+		if !known {
+			return s // such as 晚上9时
+		}
+		return " " + of[2] + ":" + cmp.Or(of[3], "00") + ":" + cmp.Or(of[4], "00") + half
 	})
 }
 

@@ -698,7 +698,8 @@ func (in *inference) title() {
 	}
 	for i, f := range found { // of two columns that name the city, the heading before the name is the title
 		for _, of := range found {
-			if in.kind == report.Cities && f.c.parent == of.c.parent && f.c.before < of.c.before && in.isHeadingOf(f.c, of.c) {
+			if in.kind == report.Cities && f.c.parent == of.c.parent && f.c.before < of.c.before && in.isHeadingOf(f.c, of.c) &&
+				!in.has(f.c, "summary text alias other parent link") && in.separators(f.c) == "" {
 				found[i].score = max(found[i].score, of.score+2*asGood)
 			}
 		}
@@ -800,7 +801,7 @@ func (in *inference) englishOf(c *column) *column {
 		}
 		switch {
 		case tag != "" && tag != "en", beside && !longer, !longer && of.of.named&in.bits("title") == 0:
-		case tag == "en" && longer, isForeign && (in.language(of, few) == "en" || beside && of.ascii() > 0.8 && c.ascii() < 0.2):
+		case tag == "en" && longer, isForeign && in.isAbout(of) && (in.language(of, few) == "en" || beside && of.ascii() > 0.8 && c.ascii() < 0.2):
 			found = append(found, of)
 		}
 	}
@@ -819,6 +820,25 @@ func (c *column) ascii() float64 {
 		}
 	}
 	return shareOf(n, len(c.cells))
+}
+
+// isAbout reports whether the values of a column are about what their records are, as far as names of cities and
+// countries in them tell: the title of something else is not.
+func (in *inference) isAbout(c *column) bool {
+	here, known := 0, 0
+	for _, v := range c.cells {
+		cities, _ := in.citiesIn(v.text)
+		if cities == nil || in.cities[v.record] == nil && len(in.nations[v.record]) == 0 {
+			continue
+		}
+		known++
+		if slices.ContainsFunc(cities, func(city *gazetteer.City) bool {
+			return city == in.cities[v.record] || in.kind != report.Cities && in.nations[v.record][city.Country]
+		}) {
+			here++
+		}
+	}
+	return 2*here >= known && (in.kind != report.Cities || known > 0)
 }
 
 // language returns the language of the values of a column, or "".
@@ -2186,10 +2206,10 @@ func (in *inference) placesOf(all []located) {
 				}
 			}
 		}
-		if here < 3 || 10*known < 7*len(c.cells) || 10*here < 7*known || slices.ContainsFunc(listed, func(of *column) bool { return of != nil && of == c.entry() }) {
+		if here < 3 || 10*known < 7*len(c.cells) || 10*here < 7*known || slices.ContainsFunc(listed, func(of *column) bool { return in.sameCities(of, c) }) {
 			continue
 		}
-		listed = append(listed, c.entry())
+		listed = append(listed, c)
 		each, name, at = append(each, c.pattern()), append(name, pattern{}), append(at, pattern{})
 		in.note("places", c, "%d of %d are cities where the report is", here, len(c.cells))
 	}
@@ -2198,6 +2218,27 @@ func (in *inference) placesOf(all []located) {
 	}
 	in.mapping.Places.Each, in.mapping.Places.Name = each, name
 	in.mapping.Places.Location = at
+}
+
+// sameCities reports whether two columns of the entries of one list mostly name the same cities, as in two languages.
+func (in *inference) sameCities(a, b *column) bool {
+	if a.entry() == nil || a.entry() != b.entry() {
+		return false
+	}
+	of := map[[2]int][]*gazetteer.City{}
+	for _, v := range a.cells {
+		of[v.elementOf()] = in.citiesCalled(v.text)
+	}
+	same, both := 0, 0
+	for _, v := range b.cells {
+		if cities := of[v.elementOf()]; cities != nil {
+			both++
+			if slices.ContainsFunc(in.citiesCalled(v.text), func(city *gazetteer.City) bool { return slices.Contains(cities, city) }) {
+				same++
+			}
+		}
+	}
+	return 2*same > both
 }
 
 func (in *inference) summary() {

@@ -49,6 +49,7 @@ func createFile(path string) error {
 	if err != nil {
 		return err
 	}
+	_ = syncDir(filepath.Dir(dir)) // which may have the folder since a moment ago, and may not be readable
 	return errors.Join(f.Close(), syncDir(dir))
 }
 

@@ -3,11 +3,13 @@ package sqlite
 import (
 	"context"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"riskdex/internal/disktest"
+	"riskdex/internal/require"
 	"riskdex/internal/torture"
 	"riskdex/journal"
 )
@@ -46,7 +48,9 @@ func TestPowerCut(t *testing.T) {
 // without an error. The disk is mounted again.
 func cutOne(t *testing.T, d *disktest.Disk, env ...string) []acknowledged {
 	t.Helper()
-	w := startWriter(t, filepath.Join(d.Dir, "data", "journal.db"), env...)
+	folder := filepath.Join(d.Dir, "data")
+	require.NoError(t, os.MkdirAll(folder, 0o700))
+	w := startWriter(t, filepath.Join(folder, "journal.db"), env...)
 	w.waitFor(t, 1)
 	time.Sleep(rand.N(200 * time.Millisecond)) // at a random moment
 	acks := w.acknowledged()

@@ -1,9 +1,11 @@
 package sqlite_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
+	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/journaltest"
 	"riskdex/journal/sqlite"
@@ -11,7 +13,9 @@ import (
 
 func TestSQLite(t *testing.T) {
 	journaltest.Run(t, func(t testing.TB, dir string, opt journal.Options) journal.Journal {
-		j, err := sqlite.Open(t.Context(), filepath.Join(dir, "a folder", "risk?dex#1%20.db"), opt)
+		folder := filepath.Join(dir, "a folder")
+		require.NoError(t, os.MkdirAll(folder, 0o700))
+		j, err := sqlite.Open(t.Context(), filepath.Join(folder, "risk?dex#1%20.db"), opt)
 		if err != nil {
 			t.Fatal(err)
 		}

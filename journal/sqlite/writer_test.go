@@ -78,6 +78,7 @@ func (w *writer) waitFor(t *testing.T, n int) []acknowledged {
 		}
 		select {
 		case <-w.ended:
+			_ = w.cmd.Wait() // which ends what copies its errors
 			t.Fatalf("the writer has ended too early: %s", w.stderr.String())
 		case <-time.After(time.Millisecond):
 		}
