@@ -32,6 +32,7 @@ type adminClient struct {
 	token  atomic.Pointer[string] // empty if none is set
 	http   *http.Client
 	io     streams
+	here   bool // nobody named an address
 }
 
 func (s adminSettings) client(io streams) (*adminClient, error) {
@@ -39,7 +40,7 @@ func (s adminSettings) client(io streams) (*adminClient, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--admin: %w", err)
 	}
-	c := &adminClient{base: u.String(), io: io}
+	c := &adminClient{base: u.String(), here: s.Admin == servedHere()["admin"], io: io}
 	token, err := s.token()
 	if err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func servedHere() kong.Vars {
 // here: another riskdex may have its address. A riskdex that has no journal has no other one.
 func (c *adminClient) guard(ctx context.Context) error {
 	here := setting("RISKDEX_JOURNAL")
-	if here == "" {
+	if here == "" || !c.here { // whoever names an address means it
 		return nil
 	}
 	var there admin.JournalInfo
@@ -68,7 +68,7 @@ func (c *adminClient) guard(ctx context.Context) error {
 		return nil // the call itself says what is wrong
 	}
 	if want := journalInfo(here).Name; there.Name != want {
-		return fmt.Errorf("the riskdex at %s has the journal %s, and RISKDEX_JOURNAL names %s: nothing was changed. Say with --admin where the right one is, or unset RISKDEX_JOURNAL",
+		return fmt.Errorf("the riskdex at %s has the journal %s, and RISKDEX_JOURNAL names %s: nothing was changed. Say with --admin where the right one is",
 			redacted(c.base), there.Name, want)
 	}
 	return nil

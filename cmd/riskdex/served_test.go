@@ -60,13 +60,20 @@ func TestAnotherJournalIsLeftAlone(t *testing.T) {
 		_, _ = io.WriteString(w, `{"done":1}`)
 	}))
 	defer server.Close()
+	t.Setenv("RISKDEX_ADMIN_LISTEN", strings.TrimPrefix(server.URL, "http://"))
 	for journal, want := range map[string]int{"": exitDone, "/data/riskdex.db": exitDone, "/data/../data/riskdex.db": exitDone, "/else/riskdex.db": exitFailed, "postgres://u:secret@db/riskdex": exitFailed} {
 		t.Setenv("RISKDEX_JOURNAL", journal)
 		changed = 0
 		var out bytes.Buffer
-		status := run(t.Context(), words("dead drop cities 1 --admin "+server.URL), streams{&out, &out})
+		status := run(t.Context(), words("dead drop cities 1"), streams{&out, &out})
 		if status != want || changed != map[int]int{exitDone: 1}[want] || !strings.Contains(out.String(), server.URL) || strings.Contains(out.String(), "secret") {
 			t.Errorf("%q: exit status %d, %d calls, %s", journal, status, changed, out.String())
 		}
+	}
+	t.Setenv("RISKDEX_JOURNAL", "/else/riskdex.db")
+	t.Setenv("RISKDEX_ADMIN_LISTEN", "127.0.0.1:8081")
+	var out bytes.Buffer
+	if status := run(t.Context(), words("dead drop cities 1 --admin "+server.URL), streams{&out, &out}); status != exitDone {
+		t.Errorf("at the address that was named: exit status %d, %s", status, out.String())
 	}
 }

@@ -189,7 +189,6 @@ func (r *stack) writeEnvironment() error {
 	fmt.Fprintln(&text, "# Made by make run, for the shells beside it.")
 	for _, variable := range []struct{ name, value string }{
 		{elasticserver.URLVariable, r.url}, {"RISKDEX_LISTEN", r.listen}, {"RISKDEX_ADMIN_LISTEN", r.admin}, {"RISKDEX_JOURNAL", journal},
-		{"RISKDEX_SEARCH_LISTEN", r.searches()},
 	} {
 		fmt.Fprintf(&text, "export %s=%s\n", variable.name, sanitize.ShellArgument(variable.value))
 	}

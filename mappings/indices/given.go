@@ -2,6 +2,7 @@ package indices
 
 import (
 	"context"
+	"time"
 
 	"riskdex/report"
 )
@@ -18,10 +19,11 @@ func (x *Indices) Given(ctx context.Context, kind report.Kind, limit int, refres
 	if index == "" || x.Lineage == "" || s.lineage(index) != x.Lineage {
 		return nil, nil
 	}
-	if refresh { // the search says what is wrong, if something is
-		if err := x.Client.Refresh(ctx, index); err != nil && ctx.Err() != nil {
-			return nil, err
-		}
+	if refresh {
+		const within = 3 * time.Second // a shard that is not there is waited for
+		hurry, cancel := context.WithTimeout(ctx, within)
+		_ = x.Client.Refresh(hurry, index) // the search says what is wrong, if something is
+		cancel()
 	}
 	return x.Client.NewestGiven(ctx, kind, index, limit)
 }

@@ -82,7 +82,8 @@ func (x *Indices) CheckTakeOver(ctx context.Context, kind report.Kind, target st
 	if _, there := s.indices[target]; there {
 		why = "is too late"
 	}
-	if later := cmp.Or(x.beingFilled(kind, s), index); later != "" {
+	later := cmp.Or(x.beingFilled(kind, s), index)
+	if line := s.lineage(later); line != "" && line != x.Lineage {
 		why += fmt.Sprintf(": another journal, whose line is %s, fills the index %s; stop one of the two", s.lineage(later), later)
 	}
 	return "", anotherJournal{detail: fmt.Sprintf("the index %s, which was to take %s over, %s", target, s.alias, why)}
