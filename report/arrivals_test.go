@@ -94,3 +94,46 @@ func TestArrivalsOfSeveralProcessesAreOne(t *testing.T) {
 		t.Errorf("by a clock that was put back: %v", early)
 	}
 }
+
+// TestAbsencesOfRiskdexAreKept: a short one after a long one, and not those of clocks that differ.
+func TestAbsencesOfRiskdexAreKept(t *testing.T) {
+	start := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+	read := func(r Running) Running { return RunningIn(map[string]string{RunningNote: r.Note()}) }
+	r := read(Running{}.At(start))
+	at := start
+	for _, after := range []time.Duration{20 * time.Second, 72 * time.Hour, 20 * time.Second, 45 * time.Second} {
+		at = at.Add(after)
+		r = read(r.At(at))
+	}
+	const away = 72*time.Hour + 45*time.Second
+	if got := r.AwayWithin(start, at); got != away {
+		t.Errorf("away for %s, want %s: %v", got, away, r)
+	}
+	if got := r.AwayWithin(start.Add(24*time.Hour), at.Add(-40*time.Second)); got != 48*time.Hour+25*time.Second {
+		t.Errorf("in a part of it, away for %s", got)
+	}
+	for range 3 { // processes whose clocks differ, by turns
+		at = at.Add(RunningEvery)
+		r = read(read(r.At(at.Add(50 * time.Second))).At(at))
+	}
+	if got := r.AwayWithin(start, at.Add(time.Hour)); got != away+70*time.Second {
+		t.Errorf("by clocks that differ, away for %s: %v", got, r)
+	}
+	for range 2 * mostAway { // restarts
+		at = at.Add(time.Hour)
+		r = read(r.At(at))
+		at = at.Add(time.Minute)
+		r = read(r.At(at))
+	}
+	if len(r.Away) != mostAway || r.AwayWithin(start, start.AddDate(0, 0, 4)) < 72*time.Hour {
+		t.Errorf("%d are kept: %v", len(r.Away), r.Away)
+	}
+	if far := r.At(start.AddDate(10, 0, 0)).At(at); far.AwayWithin(start, at) != r.AwayWithin(start, at) && len(far.Away) > 0 {
+		t.Errorf("by a clock that was years ahead: %v", far)
+	}
+	for _, bad := range []string{"", "x", "1 2", "1 x 3"} {
+		if got := RunningIn(map[string]string{RunningNote: bad}); !got.Until.IsZero() || got.Away != nil {
+			t.Errorf("%q is read as %v", bad, got)
+		}
+	}
+}
