@@ -199,14 +199,14 @@ func (e Expected) arrived(notes map[string]string, started, now time.Time) (kind
 		if !was.Last.IsZero() {
 			a.Last = &was.Last
 		}
-		switch by := was.ExpectedBy(); {
+		switch by := was.ExpectedBy(ran); {
 		case every > 0 && was.Last.IsZero():
 			a.Expected = new(started.Add(every).UTC())
 		case every > 0:
 			a.Expected = new(was.Last.Add(every))
 		case usual && !by.IsZero():
 			a.Expected = &by
-			a.Because = fmt.Sprintf("in the four weeks before, the longest pause was of %s", shortly(was.LongestPause()))
+			a.Because = fmt.Sprintf("in the four weeks before, the longest pause was of %s", shortly(was.LongestPause(ran)))
 		}
 		if every > 0 {
 			a.Because = "--expect-every says " + shortly(every)

@@ -69,23 +69,26 @@ func (a Arrivals) bits() int {
 }
 
 // LongestPause returns the longest time without an arrival before the last, to the hour; 0 if too
-// little is known. What comes after the last does not change it.
-func (a Arrivals) LongestPause() time.Duration {
-	longest, before, known := 0, 0, 0
+// little is known. What comes after the last does not change it, nor does the time in which none ran.
+func (a Arrivals) LongestPause(ran Running) (longest time.Duration) {
+	before, known := 0, 0
+	end := a.Last.Truncate(time.Hour)
+	hour := func(ago int) time.Time { return end.Add(-time.Duration(ago) * time.Hour) }
 	for n := range a.Hours {
-		longest, before = max(longest, n-before), n
+		pause := time.Duration(n-before) * time.Hour
+		longest, before = max(longest, pause-ran.AwayWithin(hour(n-1), hour(before))), n
 		known++
 	}
 	if a.bits() <= knownFor || known < knownHours {
 		return 0
 	}
-	return time.Duration(longest) * time.Hour
+	return longest
 }
 
 // ExpectedBy returns when the next arrival is overdue: after a pause that is clearly longer than any
 // before. It is zero if too little is known.
-func (a Arrivals) ExpectedBy() time.Time {
-	longest := a.LongestPause()
+func (a Arrivals) ExpectedBy(ran Running) time.Time {
+	longest := a.LongestPause(ran)
 	if longest == 0 {
 		return time.Time{}
 	}

@@ -36,21 +36,27 @@ func from(first, last int) (hours []int) {
 // TestSilenceIsComparedWithTheTimeBeforeIt: a silence is told once it is clearly longer than any
 // pause of the four weeks before it, and however long it then lasts.
 func TestSilenceIsComparedWithTheTimeBeforeIt(t *testing.T) {
+	around := feed(2, everyDay, []int{6})
+	for _, ago := range []int{24, 48, 72} {
+		around.hours.SetBit(around.hours, ago, 0)
+	}
 	for _, c := range []struct {
 		what string
 		of   Arrivals
+		ran  Running
 		told time.Duration // after the last arrival; 0 is never
 	}{
-		{"never rests", feed(2, everyDay, from(0, 23)), 3 * time.Hour},
-		{"once a day", feed(2, everyDay, []int{6}), 30 * time.Hour},
-		{"office hours", feed(3, workdays, from(9, 17)), 80 * time.Hour},
-		{"once a week", feed(4, []time.Weekday{2}, []int{9}), 0}, // of four arrivals
-		{"twice a week", feed(4, []time.Weekday{2, 5}, []int{9}), 120 * time.Hour},
-		{"a few days old", feed(1, workdays, from(9, 17)), 0},
-		{"filled once", feed(1, []time.Weekday{1}, []int{9}), 0},
-		{"nothing ever", Arrivals{}, 0},
+		{"never rests", feed(2, everyDay, from(0, 23)), Running{}, 3 * time.Hour},
+		{"once a day", feed(2, everyDay, []int{6}), Running{}, 30 * time.Hour},
+		{"office hours", feed(3, workdays, from(9, 17)), Running{}, 80 * time.Hour},
+		{"once a week", feed(4, []time.Weekday{2}, []int{9}), Running{}, 0}, // of four arrivals
+		{"twice a week", feed(4, []time.Weekday{2, 5}, []int{9}), Running{}, 120 * time.Hour},
+		{"a few days old", feed(1, workdays, from(9, 17)), Running{}, 0},
+		{"filled once", feed(1, []time.Weekday{1}, []int{9}), Running{}, 0},
+		{"nothing ever", Arrivals{}, Running{}, 0},
+		{"once a day, with riskdex away for three", around, Running{}.At(around.Last.Add(-80 * time.Hour)).At(around.Last.Add(-6 * time.Hour)), 30 * time.Hour},
 	} {
-		by := c.of.ExpectedBy()
+		by := c.of.ExpectedBy(c.ran)
 		if c.told == 0 && !by.IsZero() || c.told > 0 && by.Sub(c.of.Last) != c.told {
 			t.Errorf("%s: the last came at %v, and is told at %v, want %v later", c.what, c.of.Last, by, c.told)
 		}
@@ -87,7 +93,7 @@ func TestArrivalsOfSeveralProcessesAreOne(t *testing.T) {
 		}
 	}
 	late := all.After(all.Last.Add(60 * 24 * time.Hour))
-	if late.hours.BitLen() != 1 || late.ExpectedBy() != (time.Time{}) {
+	if late.hours.BitLen() != 1 || late.ExpectedBy(Running{}) != (time.Time{}) {
 		t.Errorf("after two months: %v", late)
 	}
 	if early := all.After(all.Last.Add(-time.Minute)); !early.Last.Equal(all.Last) {
