@@ -238,9 +238,9 @@ func (s *Server) ask(ctx context.Context, q search.Query) (found search.Result, 
 	return found, err
 }
 
-// bounded asks Elasticsearch, a bounded number of times at once and for a bounded time. That it cannot be
-// reached is noticed within a second, that it hangs within three, and from then on at once. The client is told
-// nothing of what Elasticsearch has answered.
+// bounded asks Elasticsearch, a bounded number of times at once and for a bounded time. That it refuses
+// connections is noticed at once, and that it does not answer within three seconds. From then on only the
+// search that looks again waits. The client is told nothing of what Elasticsearch has answered.
 func (s *Server) bounded(ctx context.Context, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.Timeout, errSlow)
 	defer cancel()

@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,6 +44,7 @@ type desk struct {
 	answer func(context.Context, search.Query) (search.Result, error)
 	silent time.Time
 	gone   error // what Ping says
+	takes  time.Duration
 	pings  int
 	now    time.Time
 }
@@ -54,8 +56,15 @@ func (d *desk) Ask(ctx context.Context, q search.Query) (search.Result, error) {
 
 func (d *desk) SilentSince() time.Time { return d.silent }
 
-func (d *desk) Ping(context.Context) error {
+func (d *desk) Ping(ctx context.Context) error {
 	d.pings++
+	if d.takes > 0 {
+		select {
+		case <-time.After(d.takes):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	return d.gone
 }
 
@@ -241,6 +250,29 @@ func TestSearchesAreBounded(t *testing.T) {
 	if w := hangs.get("GET", "/v1/search?q=x"); w.Code != http.StatusOK || hangs.pings != 3 {
 		t.Errorf("after it hung: %d after %d pings", w.Code, hangs.pings)
 	}
+}
+
+// TestSlowAnswerEndsAnAbsence, also if the client that looks has hung up; the others do not wait.
+func TestSlowAnswerEndsAnAbsence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := openDesk(t, nil)
+		d.takes, d.server.circuit.away = hangs-time.Millisecond, true
+		ctx, hangUp := context.WithCancel(t.Context())
+		looked := make(chan struct{})
+		go func() {
+			defer close(looked)
+			d.server.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/v1/search?q=x", nil))
+		}()
+		synctest.Wait()
+		hangUp()
+		synctest.Wait()
+		d.now = d.now.Add(lookAgain)
+		d.fails(http.StatusServiceUnavailable, "away", d.get("GET", "/v1/search?q=x"))
+		<-looked
+		if w := d.get("GET", "/v1/search?q=x"); w.Code != http.StatusOK || d.pings != 1 {
+			t.Errorf("after it answered: %d after %d pings", w.Code, d.pings)
+		}
+	})
 }
 
 func TestClientOverItsRateHarmsNoOther(t *testing.T) {
