@@ -271,13 +271,18 @@ func (s *Server) bounded(ctx context.Context, ask func(context.Context) error) e
 	if errors.Is(context.Cause(ctx), context.Canceled) { // by the client, as completion does with each letter
 		return errGone
 	}
-	if ok, _ := s.limit.Allow("", s.Now()); ok {
-		s.Log.WarnContext(ctx, "Elasticsearch does not answer searches of apps", "error", err)
-	}
+	told := problemOf(err)
 	if p, is := errors.AsType[*problem.Problem](context.Cause(ctx)); is {
-		return p
+		told = p
 	}
-	return problemOf(err)
+	if ok, _ := s.limit.Allow("", s.Now()); ok {
+		does := "does not answer"
+		if told.Status == http.StatusBadGateway {
+			does = "refuses"
+		}
+		s.Log.WarnContext(ctx, "Elasticsearch "+does+" searches of apps", "error", err)
+	}
+	return told
 }
 
 // problemOf says what a failed search is for an app: what Elasticsearch refuses does not pass by itself.

@@ -1,6 +1,7 @@
 package searchapi
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -205,13 +206,20 @@ func TestElasticsearchStaysBehind(t *testing.T) {
 		t.Errorf("%v %s", w.Header(), w.Body)
 	}
 	d.fails(http.StatusServiceUnavailable, "away", d.get("GET", "/readyz"))
+	var log bytes.Buffer
+	d.server.Log = slog.New(slog.NewTextHandler(&log, nil))
 	for said, want := range map[int]string{401: "502 no_access", 403: "502 no_access", 404: "503 no_index", 400: "502 refused", 429: "503 busy", 500: "503 away"} {
 		d.answer = func(context.Context, search.Query) (search.Result, error) {
 			return search.Result{}, fmt.Errorf("searching: %w", &elastic.ResponseError{Status: said, Reason: "inside"})
 		}
 		status, reason, _ := strings.Cut(want, " ")
 		code, _ := strconv.Atoi(status)
+		log.Reset()
+		d.now = d.now.Add(time.Minute)
 		w := d.get("GET", "/v1/search?q=x")
+		if refuses := strings.Contains(log.String(), "Elasticsearch refuses searches of apps"); refuses != (code == http.StatusBadGateway) {
+			t.Errorf("%d: %s", said, &log)
+		}
 		d.fails(code, reason, w)
 		if strings.Contains(w.Body.String(), "inside") {
 			t.Errorf("%s", w.Body)
