@@ -76,7 +76,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			admin.TroubleHeld,
 			func() {
 				d.set(func() {
-					d.waiting = []report.Waiting{{Kind: report.Cities, Index: "cities", Paused: true, Reason: "index_blocked", Detail: "blocked by: [FORBIDDEN/8/index write (api)];"}}
+					d.waiting = []report.Waiting{{Kind: report.Cities, Index: "cities", Paused: true, Reason: "index_blocked", Detail: "blocked by: [FORBIDDEN/8/index write (api)];[FORBIDDEN/12/index read-only / allow delete (api)];[FORBIDDEN/5/index read-only (api)];"}}
 				})
 			},
 			func() { d.set(func() { d.waiting = []report.Waiting{{Kind: report.Cities, Reason: "overloaded"}} }) }, // this passes by itself
@@ -350,7 +350,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 		tried = append(tried, c.what)
 		c.begin()
 		st := d.status()
-		const request = `PUT /cities/_settings {"index.blocks.write": null}` // which names the block
+		const request = `PUT /cities/_settings {"index.blocks.read_only": null, "index.blocks.write": null, "index.blocks.read_only_allow_delete": null}` // which names the blocks
 		if st.Well || len(st.Troubles) != 1 || st.Troubles[0].What != c.what || strings.ContainsAny(st.Troubles[0].Detail+strings.Replace(st.Troubles[0].Remedy, request, "", 1), "{}`") {
 			t.Errorf("%s: %+v", c.what, st.Troubles)
 		}
