@@ -57,16 +57,18 @@ func TestAnotherJournalIsLeftAlone(t *testing.T) {
 			return
 		}
 		changed++
-		_, _ = io.WriteString(w, `{"done":1}`)
+		_, _ = io.WriteString(w, `{"done":1,"accepted":1,"deliveries":1,"report":{}}`)
 	}))
 	defer server.Close()
 	for journal, want := range map[string]int{"": exitDone, "/data/riskdex.db": exitDone, "/data/../data/riskdex.db": exitDone, "/else/riskdex.db": exitFailed, "postgres://u:secret@db/riskdex": exitFailed} {
 		t.Setenv("RISKDEX_JOURNAL", journal)
-		changed = 0
-		var out bytes.Buffer
-		status := run(t.Context(), words("dead drop cities 1 --admin "+server.URL), streams{&out, &out})
-		if status != want || changed != map[int]int{exitDone: 1}[want] || !strings.Contains(out.String(), server.URL) || strings.Contains(out.String(), "secret") {
-			t.Errorf("%q: exit status %d, %d calls, %s", journal, status, changed, out.String())
+		for command, tellsWhom := range map[string]bool{"dead drop cities 1": true, "refused retry 1": want != exitDone, "backup copy.db": want != exitDone} {
+			changed = 0
+			var out bytes.Buffer
+			status := run(t.Context(), words(command+" --admin "+server.URL), streams{&out, &out})
+			if status != want || changed != map[int]int{exitDone: 1}[want] || tellsWhom && !strings.Contains(out.String(), server.URL) || strings.Contains(out.String(), "secret") {
+				t.Errorf("%s, %q: exit status %d, %d calls, %s", command, journal, status, changed, out.String())
+			}
 		}
 	}
 }
