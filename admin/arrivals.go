@@ -189,8 +189,8 @@ type Arrived struct {
 func (a Arrived) name() string { return cmp.Or(string(a.Kind), "the sender "+a.Sender) }
 
 // arrived reads from the notes what is known of each kind and of each sender, and of what is
-// expected. Where nothing ever came, it is expected from the start of the process on; likewise where
-// none ran for longer than something may take to come.
+// expected. Where nothing ever came, it is expected from the start of the process on. The time
+// in which none ran does not count.
 func (e Expected) arrived(notes map[string]string, started, now time.Time) (kinds map[report.Kind]Arrived, senders []Arrived) {
 	ran := report.RunningIn(notes).At(now)
 	of := func(note string, a Arrived, every time.Duration, usual bool) Arrived {
@@ -199,14 +199,14 @@ func (e Expected) arrived(notes map[string]string, started, now time.Time) (kind
 		if !was.Last.IsZero() {
 			a.Last = &was.Last
 		}
-		switch by := was.ExpectedBy(); {
+		switch by := was.ExpectedBy(ran); {
 		case every > 0 && was.Last.IsZero():
 			a.Expected = new(started.Add(every).UTC())
 		case every > 0:
 			a.Expected = new(was.Last.Add(every))
 		case usual && !by.IsZero():
 			a.Expected = &by
-			a.Because = fmt.Sprintf("in the four weeks before, the longest pause was of %s", shortly(was.LongestPause()))
+			a.Because = fmt.Sprintf("in the four weeks before, the longest pause was of %s", shortly(was.LongestPause(ran)))
 		}
 		if every > 0 {
 			a.Because = "--expect-every says " + shortly(every)
@@ -214,9 +214,9 @@ func (e Expected) arrived(notes map[string]string, started, now time.Time) (kind
 		if a.Last == nil || a.Expected == nil {
 			return a
 		}
-		if pause := a.Expected.Sub(*a.Last); ran.AwayUntil.After(*a.Last) && ran.AwayUntil.Sub(ran.AwayFrom) > pause {
-			a.Expected = new(ran.AwayUntil.Add(pause))
-			a.Because += ", from when riskdex ran again on"
+		if away := ran.AwayWithin(*a.Last, now); away > 0 {
+			a.Expected = new(a.Expected.Add(away))
+			a.Because += fmt.Sprintf(", and no riskdex ran for %s of the time since", shortly(away.Round(time.Second)))
 		}
 		return a
 	}

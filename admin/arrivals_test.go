@@ -70,8 +70,8 @@ func TestArrivalsAreKeptInTheJournal(t *testing.T) {
 	}
 	again := admin.NewArrivals(d.journal, nil, log) // after a restart
 	note(again, 201*time.Hour, report.Cities, 202, "acme")
-	if got := of(cities); got.LongestPause() != time.Hour || !got.Last.Equal(at.Add(201*time.Hour)) {
-		t.Errorf("after a restart: %v, pauses of %v", got.Last, got.LongestPause())
+	if got := of(cities); got.LongestPause(report.Running{}) != time.Hour || !got.Last.Equal(at.Add(201*time.Hour)) {
+		t.Errorf("after a restart: %v, pauses of %v", got.Last, got.LongestPause(report.Running{}))
 	}
 }
 

@@ -76,7 +76,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			admin.TroubleHeld,
 			func() {
 				d.set(func() {
-					d.waiting = []report.Waiting{{Kind: report.Cities, Index: "cities", Paused: true, Reason: "index_blocked", Detail: "blocked by: [FORBIDDEN/8/index write (api)];"}}
+					d.waiting = []report.Waiting{{Kind: report.Cities, Index: "cities", Paused: true, Reason: "index_blocked", Detail: "blocked by: [FORBIDDEN/8/index write (api)];[FORBIDDEN/12/index read-only / allow delete (api)];[FORBIDDEN/5/index read-only (api)];"}}
 				})
 			},
 			func() { d.set(func() { d.waiting = []report.Waiting{{Kind: report.Cities, Reason: "overloaded"}} }) }, // this passes by itself
@@ -271,7 +271,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 		{
 			admin.TroubleBackup,
 			func() { d.note(report.BackupNote, "") },
-			func() { d.backedUp(d.clock().Add(10 * backupEvery)) },
+			func() { d.backedUp(d.clock().Add(20 * backupEvery)) },
 		},
 		{
 			admin.TroubleSilent, // and what does not get in is told as that
@@ -314,6 +314,16 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 				}
 				d.arrived(report.SenderNote("acme"), 0, 0)
 				runs()
+				// One that is shorter than the pause, but was over when something was due.
+				d.set(func() { d.now = d.now.Add(time.Hour) })
+				runs()
+				d.set(func() { d.now = d.now.Add(time.Hour + time.Minute) })
+				d.arrived(report.ArrivalsNote(report.Cities), 0, 0)
+				if st := d.status(); !st.Well {
+					t.Errorf("none ran for less than the pause: %+v", st.Troubles)
+				}
+				d.arrived(report.SenderNote("acme"), 0, 0)
+				runs()
 				d.set(func() { d.now = d.now.Add(3 * time.Hour) })
 				d.arrived(report.ArrivalsNote(report.Cities), 0, 0)
 				for range 2 {
@@ -324,7 +334,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 				}
 				d.set(func() { d.now = d.now.Add(2*time.Hour + time.Second) })
 				d.arrived(report.ArrivalsNote(report.Cities), 0, 0)
-				d.note(report.RunningNote, report.Running{Until: d.clock(), AwayFrom: d.clock().Add(-5*time.Hour - time.Second), AwayUntil: d.clock().Add(-2*time.Hour - time.Second)}.Note())
+				d.note(report.RunningNote, report.Running{Until: d.clock(), Away: []report.Absence{{From: d.clock().Add(-5*time.Hour - time.Second), Until: d.clock().Add(-2*time.Hour - time.Second)}}}.Note())
 			},
 			func() { d.expectNothing() },
 		},
@@ -340,7 +350,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 		tried = append(tried, c.what)
 		c.begin()
 		st := d.status()
-		const request = `PUT /cities/_settings {"index.blocks.write": null}` // which names the block
+		const request = `PUT /cities/_settings {"index.blocks.read_only": null, "index.blocks.write": null, "index.blocks.read_only_allow_delete": null}` // which names the blocks
 		if st.Well || len(st.Troubles) != 1 || st.Troubles[0].What != c.what || strings.ContainsAny(st.Troubles[0].Detail+strings.Replace(st.Troubles[0].Remedy, request, "", 1), "{}`") {
 			t.Errorf("%s: %+v", c.what, st.Troubles)
 		}

@@ -660,18 +660,19 @@ func heldReason(w report.Waiting, is string) string {
 	return fmt.Sprintf("%s (%s)", is, w.Reason)
 }
 
-// blocks are the settings of an index that block it, by the numbers that Elasticsearch states them by.
-var blocks = map[string]string{"5": "read_only", "7": "read", "8": "write", "9": "metadata", "12": "read_only_allow_delete"}
+// blocks are the settings of an index that block it, each with the number that Elasticsearch states it by.
+var blocks = []struct{ number, name string }{{"5", "read_only"}, {"7", "read"}, {"8", "write"}, {"9", "metadata"}, {"12", "read_only_allow_delete"}}
 
 func heldRemedy(w report.Waiting, remedy string) string {
 	if remedy == "" {
 		return "See the reason in the runbook"
 	}
-	block := "read_only_allow_delete"
-	for number, name := range blocks {
-		if strings.Contains(w.Detail, "/"+number+"/") {
-			block = name
+	var found []string
+	for _, block := range blocks {
+		if strings.Contains(w.Detail, "/"+block.number+"/") {
+			found = append(found, block.name)
 		}
 	}
+	block := cmp.Or(strings.Join(found, `": null, "index.blocks.`), "read_only_allow_delete")
 	return strings.NewReplacer("INDEX", w.Index, "KIND", string(w.Kind), "BLOCK", block).Replace(strings.TrimSuffix(remedy, "."))
 }

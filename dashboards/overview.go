@@ -39,7 +39,7 @@ func overview() row {
 		},
 		{
 			id: 208, title: "Fresh, of 28 days", shape: number, unit: "percentunit", width: 3,
-			description: "The share of the last 28 days in which the index lacked no change for longer than a minute. The objective is 99.5 %: three hours and twenty minutes in 28 days may be worse, for whatever reason.",
+			description: "Of the time within the last 28 days in which Prometheus saw riskdex, the share in which the index lacked no change for longer than a minute. An outage of riskdex itself is not in it. The objective is 99.5 %: three hours and twenty minutes in 28 days may be worse, for whatever reason.",
 			queries:     []query{{`avg_over_time((max(riskdex_lag_seconds{@kind}) <= bool 60)[28d:5m])`, "fresh"}},
 			limits:      []limit{{0, bad}, {0.99, warning}, {0.995, good}},
 		},

@@ -12,9 +12,8 @@ type Inspection struct {
 	// the Inspection then ignores the write-ahead log.
 	Unfinished bool
 
-	// Folder is the nearest existing folder in which the file is or would be created. Free is
-	// the free space on its disk in bytes, -1 if unknown. FileSystem is the type of its file
-	// system, empty if unknown.
+	// Folder is where the file is or would be created. Free is the free space on its disk in
+	// bytes, -1 if unknown. FileSystem is the type of its file system, empty if unknown.
 	Folder     string
 	Free       int64
 	FileSystem string

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -67,23 +69,26 @@ func (a Arrivals) bits() int {
 }
 
 // LongestPause returns the longest time without an arrival before the last, to the hour; 0 if too
-// little is known. What comes after the last does not change it.
-func (a Arrivals) LongestPause() time.Duration {
-	longest, before, known := 0, 0, 0
+// little is known. What comes after the last does not change it, nor does the time in which none ran.
+func (a Arrivals) LongestPause(ran Running) (longest time.Duration) {
+	before, known := 0, 0
+	end := a.Last.Truncate(time.Hour)
+	hour := func(ago int) time.Time { return end.Add(-time.Duration(ago) * time.Hour) }
 	for n := range a.Hours {
-		longest, before = max(longest, n-before), n
+		pause := time.Duration(n-before) * time.Hour
+		longest, before = max(longest, pause-ran.AwayWithin(hour(n-1), hour(before))), n
 		known++
 	}
 	if a.bits() <= knownFor || known < knownHours {
 		return 0
 	}
-	return time.Duration(longest) * time.Hour
+	return longest
 }
 
 // ExpectedBy returns when the next arrival is overdue: after a pause that is clearly longer than any
 // before. It is zero if too little is known.
-func (a Arrivals) ExpectedBy() time.Time {
-	longest := a.LongestPause()
+func (a Arrivals) ExpectedBy(ran Running) time.Time {
+	longest := a.LongestPause(ran)
 	if longest == 0 {
 		return time.Time{}
 	}
@@ -92,7 +97,19 @@ func (a Arrivals) ExpectedBy() time.Time {
 
 // Running says until when some process ran with the journal, and when before that none did. What did not
 // come while none ran says nothing of who sends it.
-type Running struct{ Until, AwayFrom, AwayUntil time.Time }
+type Running struct {
+	Until time.Time
+	Away  []Absence
+}
+
+// Absence is a time in which no process ran.
+type Absence struct{ From, Until time.Time }
+
+// The longest absences are kept: one of each night, for twice as long as arrivals are.
+const (
+	mostAway = 60
+	awayKept = 2 * hoursKept * time.Hour
+)
 
 // RunningNote is the name of the note about Running.
 const RunningNote = "running"
@@ -100,27 +117,67 @@ const RunningNote = "running"
 // RunningEvery is how often a process notes that it runs. Of twice as long without it, none ran.
 const RunningEvery = 20 * time.Second
 
-// At returns Running with one process that runs now.
+// At returns Running with one process that runs now. Its clock may be behind that of another process.
 func (r Running) At(now time.Time) Running {
-	if !r.Until.IsZero() && now.Sub(r.Until) > 2*RunningEvery {
-		r.AwayFrom, r.AwayUntil = r.Until, now
+	since := now.Sub(r.Until)
+	if since < 0 && since > -time.Hour {
+		return r
 	}
-	r.Until = now
-	return r
+	away := slices.Clone(r.Away)
+	if !r.Until.IsZero() && since > 2*RunningEvery {
+		away = append(away, Absence{r.Until, now})
+	}
+	away = slices.DeleteFunc(away, func(a Absence) bool { return a.Until.After(now) || now.Sub(a.Until) > awayKept })
+	if len(away) > mostAway {
+		length := func(a Absence) time.Duration { return a.Until.Sub(a.From) }
+		shortest := slices.MinFunc(away, func(a, b Absence) int { return cmp.Compare(length(a), length(b)) })
+		away = slices.DeleteFunc(away, func(a Absence) bool { return a == shortest })
+	}
+	return Running{now, away}
+}
+
+// AwayWithin returns for how long none ran between two times.
+func (r Running) AwayWithin(from, until time.Time) (away time.Duration) {
+	for _, a := range r.Away {
+		begin, end := a.From, a.Until
+		if begin.Before(from) {
+			begin = from
+		}
+		if end.After(until) {
+			end = until
+		}
+		away += max(0, end.Sub(begin))
+	}
+	return away
 }
 
 // Note returns the text of the note.
 func (r Running) Note() string {
-	return fmt.Sprint(r.Until.Unix(), r.AwayFrom.Unix(), r.AwayUntil.Unix())
+	note := strconv.FormatInt(r.Until.Unix(), 10)
+	for _, a := range r.Away {
+		note += fmt.Sprintf(" %d %d", a.From.Unix(), a.Until.Unix())
+	}
+	return note
 }
 
 // RunningIn reads the note.
-func RunningIn(notes map[string]string) Running {
-	var until, from, to int64
-	if _, err := fmt.Sscan(notes[RunningNote], &until, &from, &to); err != nil {
+func RunningIn(notes map[string]string) (r Running) {
+	var times []time.Time
+	for _, text := range strings.Fields(notes[RunningNote]) {
+		seconds, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return Running{}
+		}
+		times = append(times, time.Unix(seconds, 0).UTC())
+	}
+	if len(times)%2 == 0 {
 		return Running{}
 	}
-	return Running{time.Unix(until, 0).UTC(), time.Unix(from, 0).UTC(), time.Unix(to, 0).UTC()}
+	r.Until = times[0]
+	for pair := range slices.Chunk(times[1:], 2) {
+		r.Away = append(r.Away, Absence{pair[0], pair[1]})
+	}
+	return r
 }
 
 // The names of the notes begin with these.

@@ -36,21 +36,27 @@ func from(first, last int) (hours []int) {
 // TestSilenceIsComparedWithTheTimeBeforeIt: a silence is told once it is clearly longer than any
 // pause of the four weeks before it, and however long it then lasts.
 func TestSilenceIsComparedWithTheTimeBeforeIt(t *testing.T) {
+	around := feed(2, everyDay, []int{6})
+	for _, ago := range []int{24, 48, 72} {
+		around.hours.SetBit(around.hours, ago, 0)
+	}
 	for _, c := range []struct {
 		what string
 		of   Arrivals
+		ran  Running
 		told time.Duration // after the last arrival; 0 is never
 	}{
-		{"never rests", feed(2, everyDay, from(0, 23)), 3 * time.Hour},
-		{"once a day", feed(2, everyDay, []int{6}), 30 * time.Hour},
-		{"office hours", feed(3, workdays, from(9, 17)), 80 * time.Hour},
-		{"once a week", feed(4, []time.Weekday{2}, []int{9}), 0}, // of four arrivals
-		{"twice a week", feed(4, []time.Weekday{2, 5}, []int{9}), 120 * time.Hour},
-		{"a few days old", feed(1, workdays, from(9, 17)), 0},
-		{"filled once", feed(1, []time.Weekday{1}, []int{9}), 0},
-		{"nothing ever", Arrivals{}, 0},
+		{"never rests", feed(2, everyDay, from(0, 23)), Running{}, 3 * time.Hour},
+		{"once a day", feed(2, everyDay, []int{6}), Running{}, 30 * time.Hour},
+		{"office hours", feed(3, workdays, from(9, 17)), Running{}, 80 * time.Hour},
+		{"once a week", feed(4, []time.Weekday{2}, []int{9}), Running{}, 0}, // of four arrivals
+		{"twice a week", feed(4, []time.Weekday{2, 5}, []int{9}), Running{}, 120 * time.Hour},
+		{"a few days old", feed(1, workdays, from(9, 17)), Running{}, 0},
+		{"filled once", feed(1, []time.Weekday{1}, []int{9}), Running{}, 0},
+		{"nothing ever", Arrivals{}, Running{}, 0},
+		{"once a day, with riskdex away for three", around, Running{}.At(around.Last.Add(-80 * time.Hour)).At(around.Last.Add(-6 * time.Hour)), 30 * time.Hour},
 	} {
-		by := c.of.ExpectedBy()
+		by := c.of.ExpectedBy(c.ran)
 		if c.told == 0 && !by.IsZero() || c.told > 0 && by.Sub(c.of.Last) != c.told {
 			t.Errorf("%s: the last came at %v, and is told at %v, want %v later", c.what, c.of.Last, by, c.told)
 		}
@@ -87,10 +93,53 @@ func TestArrivalsOfSeveralProcessesAreOne(t *testing.T) {
 		}
 	}
 	late := all.After(all.Last.Add(60 * 24 * time.Hour))
-	if late.hours.BitLen() != 1 || late.ExpectedBy() != (time.Time{}) {
+	if late.hours.BitLen() != 1 || late.ExpectedBy(Running{}) != (time.Time{}) {
 		t.Errorf("after two months: %v", late)
 	}
 	if early := all.After(all.Last.Add(-time.Minute)); !early.Last.Equal(all.Last) {
 		t.Errorf("by a clock that was put back: %v", early)
+	}
+}
+
+// TestAbsencesOfRiskdexAreKept: a short one after a long one, and not those of clocks that differ.
+func TestAbsencesOfRiskdexAreKept(t *testing.T) {
+	start := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+	read := func(r Running) Running { return RunningIn(map[string]string{RunningNote: r.Note()}) }
+	r := read(Running{}.At(start))
+	at := start
+	for _, after := range []time.Duration{20 * time.Second, 72 * time.Hour, 20 * time.Second, 45 * time.Second} {
+		at = at.Add(after)
+		r = read(r.At(at))
+	}
+	const away = 72*time.Hour + 45*time.Second
+	if got := r.AwayWithin(start, at); got != away {
+		t.Errorf("away for %s, want %s: %v", got, away, r)
+	}
+	if got := r.AwayWithin(start.Add(24*time.Hour), at.Add(-40*time.Second)); got != 48*time.Hour+25*time.Second {
+		t.Errorf("in a part of it, away for %s", got)
+	}
+	for range 3 { // processes whose clocks differ, by turns
+		at = at.Add(RunningEvery)
+		r = read(read(r.At(at.Add(50 * time.Second))).At(at))
+	}
+	if got := r.AwayWithin(start, at.Add(time.Hour)); got != away+70*time.Second {
+		t.Errorf("by clocks that differ, away for %s: %v", got, r)
+	}
+	for range 2 * mostAway { // restarts
+		at = at.Add(time.Hour)
+		r = read(r.At(at))
+		at = at.Add(time.Minute)
+		r = read(r.At(at))
+	}
+	if len(r.Away) != mostAway || r.AwayWithin(start, start.AddDate(0, 0, 4)) < 72*time.Hour {
+		t.Errorf("%d are kept: %v", len(r.Away), r.Away)
+	}
+	if far := r.At(start.AddDate(10, 0, 0)).At(at); len(far.Away) > 0 || !far.Until.Equal(at) {
+		t.Errorf("by a clock that was years ahead: %v", far)
+	}
+	for _, bad := range []string{"", "x", "1 2", "1 x 3"} {
+		if got := RunningIn(map[string]string{RunningNote: bad}); !got.Until.IsZero() || got.Away != nil {
+			t.Errorf("%q is read as %v", bad, got)
+		}
 	}
 }

@@ -1,8 +1,9 @@
 // The key "/" leads to the search field, unless somebody types.
 addEventListener("keydown", function (e) {
-  if (e.key != "/" || e.ctrlKey || e.metaKey || e.altKey || e.target.matches("input, select")) return;
+  var field = document.querySelector("[name=q]");
+  if (!field || e.key != "/" || e.ctrlKey || e.metaKey || e.altKey || e.target.matches("input, select")) return;
   e.preventDefault();
-  document.querySelector("[name=q]").focus();
+  field.focus();
 });
 
 // Loads the status again, unless somebody is about to use it. If riskdex does not

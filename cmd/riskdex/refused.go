@@ -136,18 +136,18 @@ func (c *refusedRetryCommand) Run(ctx context.Context, io streams, in input) err
 		if err := client.call(ctx, method, path, q, body, &done); err != nil {
 			return err
 		}
-		return printRedelivered(io, done)
+		return client.printRedelivered(done)
 	})
 }
 
-func printRedelivered(io streams, done admin.Redelivered) error {
+func (c *adminClient) printRedelivered(done admin.Redelivered) error {
 	if done.Refused > 0 {
-		fmt.Fprintf(io.err, "%s again, and kept\n", count(done.Refused, "is refused", "are refused"))
+		fmt.Fprintf(c.io.err, "%s again, and kept\n", count(done.Refused, "is refused", "are refused"))
 	}
 	if done.Overtaken > 0 {
-		fmt.Fprintf(io.err, "%s left alone: something newer has been delivered\n", count(done.Overtaken, "document", "documents"))
+		fmt.Fprintf(c.io.err, "%s left alone: something newer has been delivered\n", count(done.Overtaken, "document", "documents"))
 	}
-	fmt.Fprintf(io.out, "%s accepted\n", count(done.Accepted, "document", "documents"))
+	fmt.Fprintf(c.io.out, "%s accepted at %s\n", count(done.Accepted, "document", "documents"), redacted(c.base))
 	if done.Refused > 0 || done.Deliveries == 0 {
 		return errNegative
 	}

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -88,24 +85,13 @@ func (x searched) Source(ctx context.Context, key report.Key) (jsontext.Value, e
 // SilentSince implements searchapi.Index.
 func (x searched) SilentSince() time.Time { return x.Client.SilentSince() }
 
-// Ping implements searchapi.Index. The system of a server takes a connection at once, however busy the server
-// is. One that hangs answers nothing, not even that it does not let riskdex in.
+// Ping implements searchapi.Index, over a connection of its own. A server that hangs answers nothing, not even
+// that it does not let riskdex in.
 func (x searched) Ping(ctx context.Context) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, x.Client.Address(), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
 	if err != nil {
 		return err
 	}
-	at := req.URL
-	if proxy, err := http.ProxyFromEnvironment(req); err == nil && proxy != nil {
-		at = proxy
-	}
-	dialer := net.Dialer{Timeout: 250 * time.Millisecond}
-	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(at.Hostname(), cmp.Or(at.Port(), map[string]string{"https": "443"}[at.Scheme], "80")))
-	if err != nil {
-		return err
-	}
-	conn.Close()
-	req.URL = &url.URL{Path: "/"}
 	res, err := x.Client.Anew().Perform(req)
 	if err != nil {
 		return err

@@ -57,17 +57,19 @@ func TestAnotherJournalIsLeftAlone(t *testing.T) {
 			return
 		}
 		changed++
-		_, _ = io.WriteString(w, `{"done":1}`)
+		_, _ = io.WriteString(w, `{"done":1,"accepted":1,"deliveries":1,"report":{}}`)
 	}))
 	defer server.Close()
 	t.Setenv("RISKDEX_ADMIN_LISTEN", strings.TrimPrefix(server.URL, "http://"))
 	for journal, want := range map[string]int{"": exitDone, "/data/riskdex.db": exitDone, "/data/../data/riskdex.db": exitDone, "/else/riskdex.db": exitFailed, "postgres://u:secret@db/riskdex": exitFailed} {
 		t.Setenv("RISKDEX_JOURNAL", journal)
-		changed = 0
-		var out bytes.Buffer
-		status := run(t.Context(), words("dead drop cities 1"), streams{&out, &out})
-		if status != want || changed != map[int]int{exitDone: 1}[want] || !strings.Contains(out.String(), server.URL) || strings.Contains(out.String(), "secret") {
-			t.Errorf("%q: exit status %d, %d calls, %s", journal, status, changed, out.String())
+		for _, command := range []string{"dead drop cities 1", "refused retry 1"} {
+			changed = 0
+			var out bytes.Buffer
+			status := run(t.Context(), words(command), streams{&out, &out})
+			if status != want || changed != map[int]int{exitDone: 1}[want] || !strings.Contains(out.String(), server.URL) || strings.Contains(out.String(), "secret") {
+				t.Errorf("%s, %q: exit status %d, %d calls, %s", command, journal, status, changed, out.String())
+			}
 		}
 	}
 	t.Setenv("RISKDEX_JOURNAL", "/else/riskdex.db")

@@ -238,9 +238,9 @@ func (s *Server) ask(ctx context.Context, q search.Query) (found search.Result, 
 	return found, err
 }
 
-// bounded asks Elasticsearch, a bounded number of times at once and for a bounded time. That it cannot be
-// reached is noticed within a second, that it hangs within three, and from then on at once. The client is told
-// nothing of what Elasticsearch has answered.
+// bounded asks Elasticsearch, a bounded number of times at once and for a bounded time. That it refuses
+// connections is noticed at once, and that it does not answer within three seconds. From then on only the
+// search that looks again waits. The client is told nothing of what Elasticsearch has answered.
 func (s *Server) bounded(ctx context.Context, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.Timeout, errSlow)
 	defer cancel()
@@ -271,13 +271,18 @@ func (s *Server) bounded(ctx context.Context, ask func(context.Context) error) e
 	if errors.Is(context.Cause(ctx), context.Canceled) { // by the client, as completion does with each letter
 		return errGone
 	}
-	if ok, _ := s.limit.Allow("", s.Now()); ok {
-		s.Log.WarnContext(ctx, "Elasticsearch does not answer searches of apps", "error", err)
-	}
+	told := problemOf(err)
 	if p, is := errors.AsType[*problem.Problem](context.Cause(ctx)); is {
-		return p
+		told = p
 	}
-	return problemOf(err)
+	if ok, _ := s.limit.Allow("", s.Now()); ok {
+		does := "does not answer"
+		if told.Status == http.StatusBadGateway {
+			does = "refuses"
+		}
+		s.Log.WarnContext(ctx, "Elasticsearch "+does+" searches of apps", "error", err)
+	}
+	return told
 }
 
 // problemOf says what a failed search is for an app: what Elasticsearch refuses does not pass by itself.

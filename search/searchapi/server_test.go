@@ -1,6 +1,7 @@
 package searchapi
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -18,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,6 +45,7 @@ type desk struct {
 	answer func(context.Context, search.Query) (search.Result, error)
 	silent time.Time
 	gone   error // what Ping says
+	takes  time.Duration
 	pings  int
 	now    time.Time
 }
@@ -54,8 +57,15 @@ func (d *desk) Ask(ctx context.Context, q search.Query) (search.Result, error) {
 
 func (d *desk) SilentSince() time.Time { return d.silent }
 
-func (d *desk) Ping(context.Context) error {
+func (d *desk) Ping(ctx context.Context) error {
 	d.pings++
+	if d.takes > 0 {
+		select {
+		case <-time.After(d.takes):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	return d.gone
 }
 
@@ -196,13 +206,20 @@ func TestElasticsearchStaysBehind(t *testing.T) {
 		t.Errorf("%v %s", w.Header(), w.Body)
 	}
 	d.fails(http.StatusServiceUnavailable, "away", d.get("GET", "/readyz"))
+	var log bytes.Buffer
+	d.server.Log = slog.New(slog.NewTextHandler(&log, nil))
 	for said, want := range map[int]string{401: "502 no_access", 403: "502 no_access", 404: "503 no_index", 400: "502 refused", 429: "503 busy", 500: "503 away"} {
 		d.answer = func(context.Context, search.Query) (search.Result, error) {
 			return search.Result{}, fmt.Errorf("searching: %w", &elastic.ResponseError{Status: said, Reason: "inside"})
 		}
 		status, reason, _ := strings.Cut(want, " ")
 		code, _ := strconv.Atoi(status)
+		log.Reset()
+		d.now = d.now.Add(time.Minute)
 		w := d.get("GET", "/v1/search?q=x")
+		if refuses := strings.Contains(log.String(), "Elasticsearch refuses searches of apps"); refuses != (code == http.StatusBadGateway) {
+			t.Errorf("%d: %s", said, &log)
+		}
 		d.fails(code, reason, w)
 		if strings.Contains(w.Body.String(), "inside") {
 			t.Errorf("%s", w.Body)
@@ -241,6 +258,29 @@ func TestSearchesAreBounded(t *testing.T) {
 	if w := hangs.get("GET", "/v1/search?q=x"); w.Code != http.StatusOK || hangs.pings != 3 {
 		t.Errorf("after it hung: %d after %d pings", w.Code, hangs.pings)
 	}
+}
+
+// TestSlowAnswerEndsAnAbsence, also if the client that looks has hung up; the others do not wait.
+func TestSlowAnswerEndsAnAbsence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := openDesk(t, nil)
+		d.takes, d.server.circuit.away = hangs-time.Millisecond, true
+		ctx, hangUp := context.WithCancel(t.Context())
+		looked := make(chan struct{})
+		go func() {
+			defer close(looked)
+			d.server.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/v1/search?q=x", nil))
+		}()
+		synctest.Wait()
+		hangUp()
+		synctest.Wait()
+		d.now = d.now.Add(lookAgain)
+		d.fails(http.StatusServiceUnavailable, "away", d.get("GET", "/v1/search?q=x"))
+		<-looked
+		if w := d.get("GET", "/v1/search?q=x"); w.Code != http.StatusOK || d.pings != 1 {
+			t.Errorf("after it answered: %d after %d pings", w.Code, d.pings)
+		}
+	})
 }
 
 func TestClientOverItsRateHarmsNoOther(t *testing.T) {

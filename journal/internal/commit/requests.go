@@ -36,7 +36,7 @@ type Hooks struct {
 	// the remaining stamps. It leaves out stamps that are not the newest version of their
 	// document.
 	Contents func(context.Context, []report.Stamp) (list []Content, rest []report.Stamp, err error)
-	// Lost returns the versions of stamps that are lost, as LostQuery tells.
+	// Lost returns the versions of stamps that the journal gave out and does not know.
 	Lost func(context.Context, []report.Stamp) ([]report.Version, error)
 	// Piece, if not 0, is the most documents that one call of Resend looks at.
 	Piece int
