@@ -173,8 +173,8 @@ func TestBackupCommand(t *testing.T) {
 }
 
 // TestBackupFromAnywhere runs the command in the wrong folder, with an unused journal at
-// the default path. It copies the journal of the running riskdex, unless the environment names
-// another one. If none is running, it copies only a journal that is named.
+// the default path and the name of another one in the environment. It copies the journal of
+// the running riskdex. If none is running, it copies only a journal that is named.
 func TestBackupFromAnywhere(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
@@ -186,10 +186,7 @@ func TestBackupFromAnywhere(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	t.Setenv("RISKDEX_JOURNAL", unused)
-	p.expect(exitFailed, "", words("backup copy.db"), "nothing was changed")
-	t.Setenv("RISKDEX_JOURNAL", "")
 	p.expect(exitDone, "", words("backup copy.db"), "3 records, checked; a copy of "+p.journal)
-	t.Setenv("RISKDEX_JOURNAL", unused)
 	if status := p.terminate(); status != exitDone {
 		t.Fatalf("exit status %d", status)
 	}
