@@ -77,7 +77,7 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/l
 UNRACED := ./cmd/riskdex ./indexer/... ./mappings/relevance/... ./mappings ./mappings/gazetteer ./mappings/plaintext \
 	./internal/gazetteer ./internal/samplefeed ./internal/supply ./internal/vocabulary ./receiver/jsonscan
 LONGEST := ./journal/sqlite ./journal/postgres ./mappings/livetest
-TEST := -vet=off -shuffle=on -timeout 45m
+TEST := -vet=off -shuffle=on -timeout 90m
 
 # Tests keep their data in memory where there is room for it, and programs may be run from
 # there: a disk takes a fifth of all CPU. What a disk does is tested on file systems of the tests'

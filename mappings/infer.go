@@ -1456,12 +1456,13 @@ func (in *inference) highestBeside(c *column) int {
 		return 0
 	}
 	high := 0
-	for _, v := range c.cells {
-		n, _ := strconv.Atoi(v.text)
+	seen, _ := c.usual()
+	for text := range seen {
+		n, _ := strconv.Atoi(text)
 		high = max(high, n)
 	}
 	for _, of := range c.parent.children {
-		if of == c || of.of.distinct != 1 || of.of.whole < 0.99 || !nearlyAll(len(of.cells), max(len(of.cells), len(c.cells))) || len(c.parent.children) > 6 && !beginAlike(of.folded, c.folded) {
+		if of == c || of.of.distinct != 1 || of.of.whole < 0.9 || !nearlyAll(len(of.cells), max(len(of.cells), len(c.cells))) || len(c.parent.children) > 6 && !beginAlike(of.folded, c.folded) {
 			continue
 		}
 		_, most := of.usual()

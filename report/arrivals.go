@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"math/big"
 	"slices"
 	"strconv"
@@ -153,17 +152,17 @@ func (r Running) AwayWithin(from, until time.Time) (away time.Duration) {
 
 // Note returns the text of the note.
 func (r Running) Note() string {
-	note := strconv.FormatInt(r.Until.Unix(), 10)
+	times := []string{strconv.FormatInt(r.Until.Unix(), 10)}
 	for _, a := range r.Away {
-		note += fmt.Sprintf(" %d %d", a.From.Unix(), a.Until.Unix())
+		times = append(times, strconv.FormatInt(a.From.Unix(), 10), strconv.FormatInt(a.Until.Unix(), 10))
 	}
-	return note
+	return strings.Join(times, " ")
 }
 
 // RunningIn reads the note.
 func RunningIn(notes map[string]string) (r Running) {
 	var times []time.Time
-	for _, text := range strings.Fields(notes[RunningNote]) {
+	for text := range strings.FieldsSeq(notes[RunningNote]) {
 		seconds, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			return Running{}

@@ -31,7 +31,7 @@ func TestPublicReceiverWithoutAuthenticationMustBeExplicit(t *testing.T) {
 		t.Helper()
 		var c commands
 		all := append([]string{"serve", "--admin-listen", "127.0.0.1:0", "--journal", filepath.Join(t.TempDir(), "j.db")}, args...)
-		parser, err := kong.New(&c)
+		parser, err := kong.New(&c, servedHere())
 		require.NoError(t, err)
 		_, err = parser.Parse(all)
 		require.NoError(t, err)

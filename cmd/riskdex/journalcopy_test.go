@@ -52,6 +52,7 @@ func TestJournalCopyCommand(t *testing.T) {
 	if _, err := os.Stat(filepath.Dir(back)); !os.IsNotExist(err) {
 		t.Errorf("the refused copy created a folder: %v", err)
 	}
+	require.NoError(t, os.Mkdir(filepath.Dir(back), 0o700))
 	if status := p.terminate(); status != exitDone {
 		t.Fatalf("exit status %d", status)
 	}

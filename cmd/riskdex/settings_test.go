@@ -19,7 +19,7 @@ import (
 func serving(t *testing.T, args ...string) *serveCommand {
 	t.Helper()
 	cli := new(commands)
-	parser, err := kong.New(cli)
+	parser, err := kong.New(cli, servedHere())
 	require.NoError(t, err)
 	_, err = parser.Parse(append([]string{"serve"}, args...))
 	require.NoError(t, err)

@@ -33,7 +33,7 @@ func TestRobust(t *testing.T) {
 	all := os.Getenv("RISKDEX_TEST_ALL") != ""
 	const columns = 2
 	names, err := filepath.Glob("testdata/strangers/*.feed.jsonl.gz")
-	if err != nil || len(names) != 13 {
+	if err != nil || len(names) != 15 {
 		t.Fatalf("there are %d feeds, %v", len(names), err)
 	}
 	r := rand.New(rand.NewPCG(seed, 0))
