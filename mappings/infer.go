@@ -1449,7 +1449,7 @@ func (in *inference) isOneOfAlike(c *column) bool {
 	return alike >= fewest && 2*alike >= len(c.parent.children)
 }
 
-// highestBeside returns the one number that stands beside all values of a column of small numbers, and
+// highestBeside returns the one number that stands beside nearly all values of a column of small numbers, and
 // is not smaller than any of them, as in {"degree": 2, "of": 4}; else 0.
 func (in *inference) highestBeside(c *column) int {
 	if c.of.whole < 0.9 || c.of.distinct < 2 {
@@ -1462,11 +1462,11 @@ func (in *inference) highestBeside(c *column) int {
 		high = max(high, n)
 	}
 	for _, of := range c.parent.children {
-		if of == c || of.of.distinct != 1 || of.of.whole < 0.9 || !nearlyAll(len(of.cells), max(len(of.cells), len(c.cells))) || len(c.parent.children) > 6 && !beginAlike(of.folded, c.folded) {
+		if of == c || of.of.distinct == 0 || of.of.distinct > 3 || of.of.whole < 0.9 || !nearlyAll(len(of.cells), max(len(of.cells), len(c.cells))) || len(c.parent.children) > 6 && !beginAlike(of.folded, c.folded) {
 			continue
 		}
-		_, most := of.usual()
-		if n, err := strconv.Atoi(most); err == nil && n >= high && n >= 3 && n <= 10 {
+		seen, most := of.usual()
+		if n, err := strconv.Atoi(most); err == nil && 20*seen[most] >= 19*len(of.cells) && n >= high && n >= 3 && n <= 10 {
 			return n
 		}
 	}
