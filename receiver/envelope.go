@@ -67,8 +67,9 @@ type envelope struct {
 // shape, so only what can be nothing but an envelope is opened.
 type opener struct {
 	*splitter
-	put    bool
-	opened map[openedAt]envelope // what was found, since each level asks the ones below
+	put     bool
+	opened  map[openedAt]envelope // what was found, since each level asks the ones below
+	usually func() usual          // how most elements are opened of the list that the next one is in; nil if it is in none
 }
 
 type openedAt struct {
@@ -77,7 +78,9 @@ type openedAt struct {
 	listed bool
 }
 
-func newOpener(s *splitter, put bool) opener { return opener{s, put, map[openedAt]envelope{}} }
+func newOpener(s *splitter, put bool) opener {
+	return opener{splitter: s, put: put, opened: map[openedAt]envelope{}}
+}
 
 // list yields the records of the payload of a POST. Each needs an id of its own.
 func (s *splitter) list(body []byte) iter.Seq[record] {
@@ -140,12 +143,17 @@ func (o opener) unwrap(raw []byte, depth int, listed bool, kept *around, yield f
 	if jsonscan.FirstByte(raw) == '[' {
 		return o.unwrapElements(raw, depth, kept, yield)
 	}
-	r := record{raw: raw, members: jsonscan.Members(raw), around: kept}
+	r, usually := record{raw: raw, members: jsonscan.Members(raw), around: kept}, o.usually
+	o.usually = nil
 	if r.members != nil && depth > 0 && (!o.hasID(r) || o.isMessage(r.members)) && o.whyDeleted(r.members) == "" {
 		if list := o.listOf("", raw); list != nil {
 			return o.unwrapList(list, kept, yield)
 		}
-		if e := o.open(r.members, depth, listed); e.inner != nil && e.beside == "" {
+		e := o.open(r.members, depth, listed)
+		if e.inner == nil && usually != nil && !o.hasID(r) {
+			e.inner = o.asUsual(r.members, usually)
+		}
+		if e.inner != nil && e.beside == "" {
 			if e.around != nil {
 				e.around.outer, kept = kept, e.around
 			}
@@ -160,13 +168,10 @@ func (o opener) unwrap(raw []byte, depth int, listed bool, kept *around, yield f
 
 // unwrapElements unwraps the elements of a list.
 func (o opener) unwrapElements(list []byte, depth int, kept *around, yield func(record) bool) bool {
-	usually := sync.OnceValue(func() usual { return o.usualOf(list, depth-1) })
+	o.usually = sync.OnceValue(func() usual { return o.usualOf(list, depth-1) })
 	for element := range jsonscan.Elements(list) {
 		next := false
 		clear(o.opened)
-		if inner := o.asUsual(element, depth-1, usually); inner != nil {
-			element = inner
-		}
 		if jsonscan.FirstByte(element) == '[' || depth == 0 {
 			next = yield(record{raw: element, members: jsonscan.Members(element), around: kept})
 		} else {
@@ -186,58 +191,58 @@ type usual struct {
 }
 
 // usualOf returns how most elements of a list are opened; the zero value if most are not.
-func (o opener) usualOf(list []byte, depth int) (of usual) {
-	opened, n := map[string]*usual{}, 0
-	times := map[string]int{}
+func (o opener) usualOf(list []byte, depth int) usual {
+	n, times, beside := 0, map[string]int{}, map[string]map[string]bool{}
 	for element := range jsonscan.Elements(list) {
-		if n++; n > maxCompared {
-			n--
+		if n == maxCompared {
 			break
 		}
+		n++
 		members := jsonscan.Members(element)
 		e := o.open(members, depth, true)
 		if e.inner == nil || e.beside != "" || e.name == "" {
 			continue
 		}
-		if opened[e.name] == nil {
-			opened[e.name] = &usual{e.name, map[string]bool{}}
+		if times[e.name]++; beside[e.name] == nil {
+			beside[e.name] = map[string]bool{}
 		}
-		times[e.name]++
 		for _, m := range members {
-			opened[e.name].beside[m.Name] = true
+			beside[e.name][m.Name] = true
 		}
 	}
-	for name, u := range opened {
-		if 2*times[name] > n {
-			of = *u
+	for name, of := range times {
+		if 2*of > n {
+			return usual{name, beside[name]}
 		}
 	}
-	return of
+	return usual{}
 }
 
 // asUsual returns the record in an element of a list that could not be opened by itself, though most others
 // could: beside it stands only what stands beside theirs, such as a cursor that happens to look like a word.
-func (o opener) asUsual(element []byte, depth int, usually func() usual) []byte {
-	members := jsonscan.Members(element)
-	if members == nil || depth < 1 || o.hasID(record{members: members}) || o.whyDeleted(members) != "" {
-		return nil
+func (o opener) asUsual(element []jsonscan.Member, usually func() usual) []byte {
+	var inner jsonscan.Member
+	var beside []string
+	for _, m := range element { // what cannot be one is not compared with the others
+		_, scalar := scalarText(m.Value)
+		switch {
+		case isNothing(m.Value):
+		case scalar && len(m.Value) <= maxAside && o.words.vocabulary.Read(m.Name).Unknown:
+			beside = append(beside, m.Name)
+		case inner.Value == nil && jsonscan.FirstByte(m.Value) == '{':
+			inner = m
+		default:
+			return nil
+		}
 	}
-	if e := o.open(members, depth, true); e.inner != nil {
+	if inner.Value == nil || !o.statesID(recordOf(inner.Value)) {
 		return nil
 	}
 	of := usually()
-	inner := jsonscan.Value(members, of.name)
-	if jsonscan.FirstByte(inner) != '{' || !o.statesID(recordOf(inner)) {
+	if inner.Name != of.name || slices.ContainsFunc(beside, func(name string) bool { return !of.beside[name] }) {
 		return nil
 	}
-	if slices.ContainsFunc(members, func(m jsonscan.Member) bool {
-		_, scalar := scalarText(m.Value)
-		unlike := !scalar || len(m.Value) > maxAside || !o.words.vocabulary.Read(m.Name).Unknown
-		return m.Name != of.name && !isNothing(m.Value) && (unlike || !of.beside[m.Name])
-	}) {
-		return nil
-	}
-	return inner
+	return inner.Value
 }
 
 // unwrapList unwraps the elements of a list that was made of an object.

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
 
 	"riskdex/internal/vocabulary"
 	"riskdex/receiver/jsonscan"
@@ -110,7 +111,7 @@ func (u *uniqueColumns) first(g *guesser, list []jsonscan.Member, path jsontext.
 		switch text, ok := quotedText(value); {
 		case ok && isURI(text) && g.isSelf(at):
 			rank, prefix = 1, linkPrefix(text)
-		case ok && rank == 0 && isUUID(text) && g.isKey(m.Name):
+		case ok && rank == 0 && len(text) == 36 && uuid.Validate(text) == nil && g.isKey(m.Name):
 			rank = 2
 		}
 		u.note(value, at, rank, depth, prefix)
@@ -337,15 +338,6 @@ func isURI(text string) bool {
 // isWord reports whether a text is one of letters, as some ids among others with digits are.
 func isWord(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && c != '-' && c != '_' })
-}
-
-// isUUID reports whether a text is a UUID (RFC 9562).
-func isUUID(text string) bool {
-	parts := strings.Split(text, "-")
-	if len(text) != 36 || len(parts) != 5 || strings.Trim(strings.ToLower(text), "0123456789abcdef-") != "" {
-		return false
-	}
-	return len(parts[0]) == 8 && len(parts[1]) == 4 && len(parts[2]) == 4 && len(parts[3]) == 4
 }
 
 // looksLikeID reports whether a text has a digit and nothing that an id lacks: white space, quotes, a
