@@ -233,7 +233,7 @@ var beforeEra = map[string]int{"令和": 2018, "平成": 1988, "昭和": 1925, "
 
 // western turns eras and the words of a time of day into what is written elsewhere.
 func western(text string) string {
-	if isASCII(text) {
+	if isASCII(text) || !strings.ContainsAny(text, "0123456789") {
 		return text
 	}
 	text = eastYear.ReplaceAllStringFunc(text, func(s string) string {

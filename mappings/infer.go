@@ -3,7 +3,6 @@ package mappings
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -120,7 +119,7 @@ func (in *inference) isWords(c *column) bool {
 
 // elect finds the city that each record is about: the one that most columns name, or the largest of them,
 // in one of the countries that the record states, if it states any.
-func (in *inference) elect(stated map[int][]string) {
+func (in *inference) elect(stated [][]string) {
 	votes := make([]map[*gazetteer.City]float64, in.records)
 	for i := range votes {
 		votes[i] = map[*gazetteer.City]float64{}
@@ -131,9 +130,11 @@ func (in *inference) elect(stated map[int][]string) {
 		}
 	}
 	for i, of := range votes {
-		codes := stated[i]
-		if stated != nil && codes == nil {
-			continue // what was found without stays
+		var codes []string
+		if stated != nil {
+			if codes = stated[i]; codes == nil {
+				continue // what was found without stays
+			}
 		}
 		best := 0.0
 		in.cities[i] = nil
@@ -219,6 +220,7 @@ func (in *inference) mentions(record int, text string) {
 func (in *inference) country() {
 	type candidate struct {
 		c                       *column
+		stated                  [][]string // by each record
 		agrees, chance, by, all float64
 		named                   bool
 	}
@@ -265,7 +267,7 @@ func (in *inference) country() {
 			continue
 		}
 		named := in.has(c, "country iso")
-		f := candidate{c: c, by: share, all: in.share(c), named: named}
+		f := candidate{c: c, stated: stated, by: share, all: in.share(c), named: named}
 		if both > 0 {
 			f.agrees, f.chance = shareOf(agree, both), float64(luck)/float64(5*both)
 		}
@@ -314,17 +316,11 @@ func (in *inference) country() {
 		in.note("country", f.c, "%.0f %% of its values are countries, %.0f %% those that the report is about", 100*f.by, 100*f.agrees)
 	}
 	in.mapping.Fields.Country = from
-	stated := map[int][]string{}
-	for _, v := range found[0].c.cells {
-		if codes := in.countriesOf(v.text); codes != nil {
-			stated[v.record] = append(stated[v.record], codes...)
-		}
-	}
 	if in.kind == report.Cities { // names alone may have meant another city
-		in.elect(stated)
+		in.elect(found[0].stated)
 		return
 	}
-	for record, codes := range stated { // a text may not name them
+	for record, codes := range found[0].stated { // a text may not name them
 		for _, code := range codes {
 			in.nations[record][code] = true
 		}
@@ -697,19 +693,20 @@ func (in *inference) title() {
 		return
 	}
 	for i, f := range found { // of two columns that name the city, the heading before the name is the title
+		if in.kind != report.Cities || in.has(f.c, "summary text alias other parent link") || in.separators(f.c) != "" {
+			continue
+		}
 		for _, of := range found {
-			if in.kind == report.Cities && f.c.parent == of.c.parent && f.c.before < of.c.before && in.isHeadingOf(f.c, of.c) &&
-				!in.has(f.c, "summary text alias other parent link") && in.separators(f.c) == "" {
+			if f.c.parent == of.c.parent && f.c.before < of.c.before && in.isHeadingOf(f.c, of.c) {
 				found[i].score = max(found[i].score, of.score+2*asGood)
 			}
 		}
 	}
-	toFront := func(i int) {
-		f := found[i]
-		found = slices.Insert(slices.Delete(found, i, i+1), 0, f)
-	}
-	toFront(first(found, func(f candidate) float64 { return f.score }))
-	slices.SortStableFunc(found[1:], func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	i := first(found, func(f candidate) float64 { return f.score })
+	best := found[i]
+	found = slices.Delete(found, i, i+1)
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	found = slices.Insert(found, 0, best)
 	if found[0].score < 0.5 {
 		return
 	}
@@ -1378,24 +1375,15 @@ func widest(levels map[string]int, others []otherScale) map[string]int {
 func (in *inference) beginning(c *column) (all vocabulary.Concepts) {
 	for ; c.isWrapped(); c = c.parent {
 	}
-	for _, word := range vocabulary.Words(c.name) {
-		for begin := range beginnings(word) {
-			all |= in.x.reader.name([]byte(begin)).Concepts
-		}
-	}
-	return all
-}
-
-// beginnings yields what a word may be made of, with an abbreviation after it.
-func beginnings(word string) iter.Seq[string] {
 	const shortest, longestEnd = 4, 4 // letters
-	return func(yield func(string) bool) {
+	for _, word := range vocabulary.Words(c.name) {
 		for end := len(word) - 2; end >= max(shortest, len(word)-longestEnd); end-- {
-			if utf8.RuneStart(word[end]) && !yield(word[:end]) {
-				return
+			if utf8.RuneStart(word[end]) {
+				all |= in.x.reader.name([]byte(word[:end])).Concepts
 			}
 		}
 	}
+	return all
 }
 
 // isOneOfRatings reports whether a column is an entry of a list, or a member of an object, of which

@@ -48,15 +48,18 @@ func (m mark) String() string {
 	return fmt.Sprintf("%4d / %2d / %3d", (100*m.right+n/2)/n, (100*m.wrong+n/2)/n, (100*m.absent+n/2)/n)
 }
 
-// later are the vendors whose records nobody had looked at when the reading of the others was made. Some of
-// what they showed has been mended since.
-var later = []string{"php-platform", "graphql-hub", "boxed-values", "hypermedia", "block-documents", "option-sets"}
+// later are the vendors whose records nobody had looked at when the reading of the others was made, and last
+// those that nobody had looked at after these. Some of what they showed has been mended since.
+var (
+	later = []string{"php-platform", "graphql-hub", "boxed-values", "hypermedia"}
+	last  = []string{"block-documents", "option-sets"}
+)
 
 // leastRight is the share of values, in %, that has to be right without anything taught: of the first nine
-// vendors, of which mostWrong may be wrong, and of the later ones.
-var leastRight = map[string][2]int{
-	"title": {99, 97}, "names": {98, 96}, "country": {99, 98}, "code": {99, 97}, "airports": {99, 97}, "position": {99, 97}, "level": {99, 97},
-	"published_at": {99, 83}, "updated_at": {99, 87}, "starts_at": {99, 98}, "ends_at": {99, 98}, "threats": {97, 70}, "places": {98, 96},
+// vendors, of which mostWrong may be wrong, of the later ones, and of the last.
+var leastRight = map[string][3]int{
+	"title": {99, 98, 99}, "names": {98, 97, 99}, "country": {99, 98, 96}, "code": {99, 97, 99}, "airports": {99, 97, 99}, "position": {99, 97, 99}, "level": {99, 97, 99},
+	"published_at": {99, 77, 99}, "updated_at": {99, 97, 68}, "starts_at": {99, 98, 99}, "ends_at": {99, 98, 99}, "threats": {97, 72, 72}, "places": {98, 98, 88},
 }
 
 const mostWrong = 1
@@ -68,12 +71,15 @@ func TestStrangers(t *testing.T) {
 	if err != nil || len(names) != 15 {
 		t.Fatalf("there are %d feeds, %v", len(names), err)
 	}
-	all := [2]map[string]*mark{{}, {}}
+	all := [3]map[string]*mark{{}, {}, {}}
 	for _, name := range names {
 		vendor := strings.TrimSuffix(filepath.Base(name), ".feed.jsonl.gz")
 		group := 0
-		if slices.Contains(later, vendor) {
+		switch {
+		case slices.Contains(later, vendor):
 			group = 1
+		case slices.Contains(last, vendor):
+			group = 2
 		}
 		live, set := delivery(t, name)
 		_, again := delivery(t, name) // in another order
@@ -111,7 +117,7 @@ func TestStrangers(t *testing.T) {
 		})
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "%% right / wrong / absent, and how many a person does not find\n%-14s %32s %32s\n", "", "nine", "six later ones")
+	fmt.Fprintf(&table, "%% right / wrong / absent, and how many a person does not find\n%-14s %32s %32s %32s\n", "", "nine", "four later ones", "the last two")
 	for _, field := range slices.Sorted(maps.Keys(leastRight)) {
 		fmt.Fprintf(&table, "%-14s", field)
 		for group, least := range leastRight[field] {
