@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -16,25 +17,25 @@ import (
 // packageSettings are those of the service that a package installs.
 var packageSettings = "/etc/riskdex/riskdex.env"
 
-// setting returns a setting of the riskdex that is served here: of the environment, or else of the
-// package's service, if its settings may be read. Secrets are not taken from there, since a command
-// may be told to ask somebody else.
-func setting(name string) string {
-	if value := os.Getenv(name); value != "" {
-		return value
-	}
+// settingsHere returns the settings of the riskdex that is served here by their names: of the environment, or
+// else of the package's service, if its settings may be read. Secrets are not taken from there, since a
+// command may be told to ask somebody else.
+func settingsHere() func(name string) string {
 	settings, _ := os.ReadFile(packageSettings)
-	value := ""
-	for line := range strings.Lines(string(settings)) {
-		if text, ok := strings.CutPrefix(strings.TrimSpace(line), name+"="); ok {
-			value = strings.Trim(text, `"'`)
+	return func(name string) string {
+		value := ""
+		for line := range strings.Lines(string(settings)) {
+			if text, ok := strings.CutPrefix(strings.TrimSpace(line), name+"="); ok {
+				value = strings.Trim(text, `"'`)
+			}
 		}
+		return cmp.Or(os.Getenv(name), value)
 	}
-	return value
 }
 
 // servedHere are the defaults of --admin and --to: where the riskdex listens that is served here.
 func servedHere() kong.Vars {
+	setting := settingsHere()
 	at := func(variables, otherwise string) string {
 		scheme := "http://"
 		if setting(variables+"TLS_CERT_FILE") != "" {
@@ -59,7 +60,7 @@ func servedHere() kong.Vars {
 // guard refuses to change anything at a riskdex with another journal than the one that is served
 // here: another riskdex may have its address. A riskdex that has no journal has no other one.
 func (c *adminClient) guard(ctx context.Context) error {
-	here := setting("RISKDEX_JOURNAL")
+	here := settingsHere()("RISKDEX_JOURNAL")
 	if here == "" || !c.here { // whoever names an address means it
 		return nil
 	}
