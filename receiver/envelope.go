@@ -7,7 +7,6 @@ import (
 	"hash/maphash"
 	"iter"
 	"slices"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -49,9 +48,6 @@ const maxEnvelopes = 6
 // and from which on values that all differ do so by intent.
 const manyRecords = 10
 
-// maxCompared elements of a list tell how the others are read.
-const maxCompared = 100
-
 // envelope is what is known of an object that is opened: where its records are, and what beside
 // them is kept with each. If beside is not empty, a member of that name may hold more records, and
 // the object is left closed.
@@ -67,9 +63,8 @@ type envelope struct {
 // shape, so only what can be nothing but an envelope is opened.
 type opener struct {
 	*splitter
-	put     bool
-	opened  map[openedAt]envelope // what was found, since each level asks the ones below
-	usually func() usual          // how most elements are opened of the list that the next one is in; nil if it is in none
+	put    bool
+	opened map[openedAt]envelope // what was found, since each level asks the ones below
 }
 
 type openedAt struct {
@@ -78,9 +73,7 @@ type openedAt struct {
 	listed bool
 }
 
-func newOpener(s *splitter, put bool) opener {
-	return opener{splitter: s, put: put, opened: map[openedAt]envelope{}}
-}
+func newOpener(s *splitter, put bool) opener { return opener{s, put, map[openedAt]envelope{}} }
 
 // list yields the records of the payload of a POST. Each needs an id of its own.
 func (s *splitter) list(body []byte) iter.Seq[record] {
@@ -143,17 +136,12 @@ func (o opener) unwrap(raw []byte, depth int, listed bool, kept *around, yield f
 	if jsonscan.FirstByte(raw) == '[' {
 		return o.unwrapElements(raw, depth, kept, yield)
 	}
-	r, usually := record{raw: raw, members: jsonscan.Members(raw), around: kept}, o.usually
-	o.usually = nil
+	r := record{raw: raw, members: jsonscan.Members(raw), around: kept}
 	if r.members != nil && depth > 0 && (!o.hasID(r) || o.isMessage(r.members)) && o.whyDeleted(r.members) == "" {
 		if list := o.listOf("", raw); list != nil {
 			return o.unwrapList(list, kept, yield)
 		}
-		e := o.open(r.members, depth, listed)
-		if e.inner == nil && usually != nil && !o.hasID(r) {
-			e.inner = o.asUsual(r.members, usually)
-		}
-		if e.inner != nil && e.beside == "" {
+		if e := o.open(r.members, depth, listed); e.inner != nil && e.beside == "" {
 			if e.around != nil {
 				e.around.outer, kept = kept, e.around
 			}
@@ -168,7 +156,6 @@ func (o opener) unwrap(raw []byte, depth int, listed bool, kept *around, yield f
 
 // unwrapElements unwraps the elements of a list.
 func (o opener) unwrapElements(list []byte, depth int, kept *around, yield func(record) bool) bool {
-	o.usually = sync.OnceValue(func() usual { return o.usualOf(list, depth-1) })
 	for element := range jsonscan.Elements(list) {
 		next := false
 		clear(o.opened)
@@ -182,67 +169,6 @@ func (o opener) unwrapElements(list []byte, depth int, kept *around, yield func(
 		}
 	}
 	return true
-}
-
-// usual is how most elements of a list are opened.
-type usual struct {
-	name   string          // under which they have their records
-	beside map[string]bool // the names of what stands beside these
-}
-
-// usualOf returns how most elements of a list are opened; the zero value if most are not.
-func (o opener) usualOf(list []byte, depth int) usual {
-	n, times, beside := 0, map[string]int{}, map[string]map[string]bool{}
-	for element := range jsonscan.Elements(list) {
-		if n == maxCompared {
-			break
-		}
-		n++
-		members := jsonscan.Members(element)
-		e := o.open(members, depth, true)
-		if e.inner == nil || e.beside != "" || e.name == "" {
-			continue
-		}
-		if times[e.name]++; beside[e.name] == nil {
-			beside[e.name] = map[string]bool{}
-		}
-		for _, m := range members {
-			beside[e.name][m.Name] = true
-		}
-	}
-	for name, of := range times {
-		if 2*of > n {
-			return usual{name, beside[name]}
-		}
-	}
-	return usual{}
-}
-
-// asUsual returns the record in an element of a list that could not be opened by itself, though most others
-// could: beside it stands only what stands beside theirs, such as a cursor that happens to look like a word.
-func (o opener) asUsual(element []jsonscan.Member, usually func() usual) []byte {
-	var inner jsonscan.Member
-	var beside []string
-	for _, m := range element { // what cannot be one is not compared with the others
-		_, scalar := scalarText(m.Value)
-		switch {
-		case isNothing(m.Value):
-		case scalar && len(m.Value) <= maxAside && o.words.vocabulary.Read(m.Name).Unknown:
-			beside = append(beside, m.Name)
-		case inner.Value == nil && jsonscan.FirstByte(m.Value) == '{':
-			inner = m
-		default:
-			return nil
-		}
-	}
-	if inner.Value == nil || !o.statesID(recordOf(inner.Value)) {
-		return nil
-	}
-	of := usually()
-	if inner.Name != of.name || slices.ContainsFunc(beside, func(name string) bool { return !of.beside[name] }) {
-		return nil
-	}
-	return inner.Value
 }
 
 // unwrapList unwraps the elements of a list that was made of an object.
@@ -292,12 +218,12 @@ func (o opener) find(object []jsonscan.Member, depth int, listed bool) envelope 
 		return envelope{}
 	}
 	var inside []jsonscan.Member
-	made := map[string]bool{}
+	made, size := map[string]bool{}, valueBytes(object)
 	for _, m := range object {
 		if list := o.listOf(m.Name, m.Value); list != nil {
 			m.Value, made[m.Name] = list, true
 		}
-		if listed && !o.put && 2*len(m.Value) > valueBytes(object) {
+		if listed && !o.put && 2*len(m.Value) > size {
 			if text := o.recordIn(m.Value); text != nil {
 				return envelope{inner: text, name: m.Name}
 			}

@@ -182,6 +182,9 @@ func (g *guesser) isMeta(name string, first byte) bool {
 	case '{', '[':
 		return !n.Unknown && n.Concepts != 0 && n.Concepts&^g.meta == 0
 	case '"':
+		if n.Last == g.link { // to the last page
+			n.Concepts &^= g.page
+		}
 		return n.Last != 0 && n.Concepts&^g.meta == 0
 	}
 	return n.Concepts&^(g.meta|g.status) == 0

@@ -60,7 +60,7 @@ func (p bodyParser) parse(c call, body []byte, grow func(int64) error) (contents
 // The memory that parsing takes beside the body: many times its size where it has little else
 // than brackets. These are close to what was measured.
 const (
-	recordMemory  = 640 // bytes for each record that is accepted, here and in the journal
+	recordMemory  = 560 // bytes for each record that is accepted, here and in the journal
 	memberMemory  = 128 // for each member of the object being parsed
 	recordsAtOnce = 64  // records for which memory is reserved at a time
 )

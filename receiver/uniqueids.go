@@ -9,7 +9,6 @@ import (
 	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/uuid"
 
 	"riskdex/internal/vocabulary"
 	"riskdex/receiver/jsonscan"
@@ -108,11 +107,8 @@ func (u *uniqueColumns) first(g *guesser, list []jsonscan.Member, path jsontext.
 			value, at = only, at.AppendToken("0")
 		}
 		prefix := ""
-		switch text, ok := quotedText(value); {
-		case ok && isURI(text) && g.isSelf(at):
+		if text, ok := quotedText(value); ok && isURI(text) && g.isSelf(at) {
 			rank, prefix = 1, linkPrefix(text)
-		case ok && rank == 0 && len(text) == 36 && uuid.Validate(text) == nil && g.isKey(m.Name):
-			rank = 2
 		}
 		u.note(value, at, rank, depth, prefix)
 	}
@@ -297,23 +293,6 @@ func (g *guesser) idRank(at jsontext.Pointer) int {
 		return 1
 	}
 	return 0
-}
-
-// isKey reports whether a name is that of the key of a table of such records: what they are called, and id, in
-// one word, as byrapportid is.
-func (g *guesser) isKey(name string) bool {
-	const shortest = 4 // letters
-	words := vocabulary.Words(name)
-	if len(words) == 0 {
-		return false
-	}
-	of, ok := strings.CutSuffix(strings.ToLower(words[len(words)-1]), "id")
-	for i := range of {
-		if ok && len(of)-i >= shortest && g.vocabulary.Read(of[i:]).Concepts&g.own != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // isSelf reports whether the names of a place mean the link of a record to itself (self, RFC 4287).
