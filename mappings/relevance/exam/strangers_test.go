@@ -147,8 +147,12 @@ func delivery(t *testing.T, name string) (map[report.Key]report.Change, *mapping
 		}
 		requests = append(requests, push.Request{Method: r.Method, Path: r.Path, Body: r.Body})
 	})
+	cfg := receiver.DefaultConfig()
+	if strings.Contains(name, "option-sets") { // whose cities are refused otherwise: three of their members may be the id
+		cfg.IDs = map[report.Kind][]string{report.Cities: {"/cr7e1_byrapportid"}}
+	}
 	live := map[report.Key]report.Change{}
-	for _, c := range delivered(t, receiver.DefaultConfig(), requests) {
+	for _, c := range delivered(t, cfg, requests) {
 		live[c.Key] = c
 	}
 	set, err := mappings.Builtin()
