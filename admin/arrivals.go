@@ -216,7 +216,7 @@ func (e Expected) arrived(notes map[string]string, started, now time.Time) (kind
 		}
 		if away := ran.AwayWithin(*a.Last, now); away > 0 {
 			a.Expected = new(a.Expected.Add(away))
-			a.Because += fmt.Sprintf(", and no riskdex ran for %s of the time since", shortly(away.Round(time.Second)))
+			a.Because += fmt.Sprintf(", and no riskdex ran for %s of the time since", shortly(away))
 		}
 		return a
 	}

@@ -334,7 +334,11 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 				}
 				d.set(func() { d.now = d.now.Add(2*time.Hour + time.Second) })
 				d.arrived(report.ArrivalsNote(report.Cities), 0, 0)
-				d.note(report.RunningNote, report.Running{Until: d.clock(), Away: []report.Absence{{From: d.clock().Add(-5*time.Hour - time.Second), Until: d.clock().Add(-2*time.Hour - time.Second)}}}.Note())
+				ran := report.Running{}.At(d.clock().Add(-5*time.Hour - time.Second))
+				for ago := 2*time.Hour + time.Second; ago > 0; ago -= report.RunningEvery {
+					ran = ran.At(d.clock().Add(-ago))
+				}
+				d.note(report.RunningNote, ran.Note())
 			},
 			func() { d.expectNothing() },
 		},

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -94,89 +92,72 @@ func (a Arrivals) ExpectedBy(ran Running) time.Time {
 	return a.Last.Add(longest + max(longest/4, 2*time.Hour)) // an hour each, because of what is known to the hour only
 }
 
-// Running says until when some process ran with the journal, and when before that none did. What did not
-// come while none ran says nothing of who sends it.
+// Running says in which slots of time some process ran with the journal, for as long as arrivals are kept.
+// What did not come while none ran says nothing of who sends it. The zero value knows nothing, and what is
+// not known counts as time in which one ran. It is a value: no method changes its big.Int.
 type Running struct {
-	Until time.Time
-	Away  []Absence
+	last int64    // the last slot, counted from 1970
+	ran  *big.Int // bit n: n slots before the last
 }
 
-// Absence is a time in which no process ran.
-type Absence struct{ From, Until time.Time }
-
-// The longest absences are kept: one of each night, for twice as long as arrivals are.
 const (
-	mostAway = 60
-	awayKept = 2 * hoursKept * time.Hour
+	slot      = 10 * time.Minute
+	slotsKept = int64(hoursKept * time.Hour / slot)
 )
 
 // RunningNote is the name of the note about Running.
 const RunningNote = "running"
 
-// RunningEvery is how often a process notes that it runs. Of twice as long without it, none ran.
-const RunningEvery = 20 * time.Second
+// RunningEvery is how often a process notes that it runs.
+const RunningEvery = slot / 2
 
-// At returns Running with one process that runs now. Its clock may be behind that of another process.
+func slotOf(t time.Time) int64 { return t.Unix() / int64(slot/time.Second) }
+
+// At returns Running with one process that runs now. Its clock may differ from that of another process, and
+// may be put right: only what is weeks away from it is forgotten.
 func (r Running) At(now time.Time) Running {
-	since := now.Sub(r.Until)
-	if since < 0 && since > -time.Hour {
-		return r
+	later := slotOf(now) - r.last
+	if r.ran == nil || later >= slotsKept || -later >= slotsKept {
+		return Running{slotOf(now), big.NewInt(1)}
 	}
-	away := slices.Clone(r.Away)
-	if !r.Until.IsZero() && since > 2*RunningEvery {
-		away = append(away, Absence{r.Until, now})
+	if later <= 0 {
+		return Running{r.last, new(big.Int).SetBit(r.ran, int(-later), 1)}
 	}
-	away = slices.DeleteFunc(away, func(a Absence) bool { return a.Until.After(now) || now.Sub(a.Until) > awayKept })
-	if len(away) > mostAway {
-		length := func(a Absence) time.Duration { return a.Until.Sub(a.From) }
-		shortest := slices.MinFunc(away, func(a, b Absence) int { return cmp.Compare(length(a), length(b)) })
-		away = slices.DeleteFunc(away, func(a Absence) bool { return a == shortest })
+	ran := new(big.Int).Lsh(r.ran, uint(later)) // #nosec G115 -- bounded above
+	ran.SetBit(ran, 0, 1)
+	if ran.BitLen() > int(slotsKept) {
+		mask := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(slotsKept)), big.NewInt(1))
+		ran.And(ran, mask).SetBit(ran, int(slotsKept)-1, 1) // or earlier
 	}
-	return Running{now, away}
+	return Running{slotOf(now), ran}
 }
 
-// AwayWithin returns for how long none ran between two times.
+// AwayWithin returns for how long none ran between two times, in whole slots.
 func (r Running) AwayWithin(from, until time.Time) (away time.Duration) {
-	for _, a := range r.Away {
-		begin, end := a.From, a.Until
-		if begin.Before(from) {
-			begin = from
+	if r.ran == nil {
+		return 0
+	}
+	oldest := r.last - int64(r.ran.BitLen())
+	for s := max(slotOf(from), oldest) + 1; s < min(slotOf(until), r.last); s++ {
+		if r.ran.Bit(int(r.last-s)) == 0 {
+			away += slot
 		}
-		if end.After(until) {
-			end = until
-		}
-		away += max(0, end.Sub(begin))
 	}
 	return away
 }
 
 // Note returns the text of the note.
-func (r Running) Note() string {
-	times := []string{strconv.FormatInt(r.Until.Unix(), 10)}
-	for _, a := range r.Away {
-		times = append(times, strconv.FormatInt(a.From.Unix(), 10), strconv.FormatInt(a.Until.Unix(), 10))
-	}
-	return strings.Join(times, " ")
-}
+func (r Running) Note() string { return strconv.FormatInt(r.last, 10) + " " + r.ran.Text(62) }
 
 // RunningIn reads the note.
-func RunningIn(notes map[string]string) (r Running) {
-	var times []time.Time
-	for text := range strings.FieldsSeq(notes[RunningNote]) {
-		seconds, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return Running{}
-		}
-		times = append(times, time.Unix(seconds, 0).UTC())
-	}
-	if len(times)%2 == 0 {
+func RunningIn(notes map[string]string) Running {
+	last, ran, _ := strings.Cut(notes[RunningNote], " ")
+	at, err := strconv.ParseInt(last, 10, 64)
+	set, ok := new(big.Int).SetString(ran, 62)
+	if err != nil || !ok || set.Sign() <= 0 || int64(set.BitLen()) > slotsKept {
 		return Running{}
 	}
-	r.Until = times[0]
-	for pair := range slices.Chunk(times[1:], 2) {
-		r.Away = append(r.Away, Absence{pair[0], pair[1]})
-	}
-	return r
+	return Running{at, set}
 }
 
 // The names of the notes begin with these.

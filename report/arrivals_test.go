@@ -101,44 +101,47 @@ func TestArrivalsOfSeveralProcessesAreOne(t *testing.T) {
 	}
 }
 
-// TestAbsencesOfRiskdexAreKept: a short one after a long one, and not those of clocks that differ.
+// TestAbsencesOfRiskdexAreKept, whatever clocks say.
 func TestAbsencesOfRiskdexAreKept(t *testing.T) {
 	start := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	read := func(r Running) Running { return RunningIn(map[string]string{RunningNote: r.Note()}) }
-	r := read(Running{}.At(start))
-	at := start
-	for _, after := range []time.Duration{20 * time.Second, 72 * time.Hour, 20 * time.Second, 45 * time.Second} {
-		at = at.Add(after)
-		r = read(r.At(at))
+	runs := func(r Running, from, until time.Time) Running {
+		for ; !from.After(until); from = from.Add(RunningEvery) {
+			r = read(r.At(from))
+		}
+		return r
 	}
-	const away = 72*time.Hour + 45*time.Second
-	if got := r.AwayWithin(start, at); got != away {
-		t.Errorf("away for %s, want %s: %v", got, away, r)
+	const night = 8 * time.Hour
+	evening, morning := start.Add(night), start.Add(2*night)
+	noon := morning.Add(4 * time.Hour)
+	r := runs(runs(Running{}, start, evening), morning, noon)
+	check := func(what string, r Running, from, until time.Time, want time.Duration) {
+		t.Helper()
+		if got := r.AwayWithin(from, until); got > want || got < want-2*slot {
+			t.Errorf("%s: away for %s, want %s", what, got, want)
+		}
 	}
-	if got := r.AwayWithin(start.Add(24*time.Hour), at.Add(-40*time.Second)); got != 48*time.Hour+25*time.Second {
-		t.Errorf("in a part of it, away for %s", got)
+	check("a night", r, start, noon, night)
+	check("in a part of it", r, evening.Add(time.Hour), morning.Add(-time.Hour), night-2*time.Hour)
+	check("before anything is known", r, start.AddDate(0, 0, -20), noon, night)
+	check("a process whose clock is behind", runs(r, start, start.Add(time.Hour)), start, noon, night)
+	ahead := runs(runs(r, noon.Add(5*time.Hour), noon.Add(6*time.Hour)), noon, noon.Add(9*time.Hour))
+	check("a clock that was put right", ahead, start, noon.Add(9*time.Hour), night)
+	for _, wrong := range []time.Time{time.Unix(0, 0), start.AddDate(10, 0, 0)} {
+		check("a clock that was years away", runs(r.At(wrong), noon, noon.Add(time.Hour)), start, noon.Add(time.Hour), 0)
 	}
-	for range 3 { // processes whose clocks differ, by turns
-		at = at.Add(RunningEvery)
-		r = read(read(r.At(at.Add(50 * time.Second))).At(at))
+	loop := r
+	for at := noon; at.Before(noon.Add(night)); at = at.Add(slot) {
+		loop = loop.At(at) // and ends at once
 	}
-	if got := r.AwayWithin(start, at.Add(time.Hour)); got != away+70*time.Second {
-		t.Errorf("by clocks that differ, away for %s: %v", got, r)
+	check("starts again and again", loop, noon, noon.Add(night), 0)
+	late := runs(r, noon.AddDate(0, 0, 27), noon.AddDate(0, 0, 28))
+	check("four weeks", late, start, noon.AddDate(0, 0, 28), 27*24*time.Hour)
+	if n := late.ran.BitLen(); int64(n) > slotsKept {
+		t.Errorf("%d slots are kept", n)
 	}
-	for range 2 * mostAway { // restarts
-		at = at.Add(time.Hour)
-		r = read(r.At(at))
-		at = at.Add(time.Minute)
-		r = read(r.At(at))
-	}
-	if len(r.Away) != mostAway || r.AwayWithin(start, start.AddDate(0, 0, 4)) < 72*time.Hour {
-		t.Errorf("%d are kept: %v", len(r.Away), r.Away)
-	}
-	if far := r.At(start.AddDate(10, 0, 0)).At(at); len(far.Away) > 0 || !far.Until.Equal(at) {
-		t.Errorf("by a clock that was years ahead: %v", far)
-	}
-	for _, bad := range []string{"", "x", "1 2", "1 x 3"} {
-		if got := RunningIn(map[string]string{RunningNote: bad}); !got.Until.IsZero() || got.Away != nil {
+	for _, bad := range []string{"", "x", "1", "1 0", "1 -1", "1 !"} {
+		if got := RunningIn(map[string]string{RunningNote: bad}); got.ran != nil {
 			t.Errorf("%q is read as %v", bad, got)
 		}
 	}
