@@ -100,7 +100,7 @@ func calls() []string { return []string{"search", "complete", "document", "other
 // New returns a server.
 func New(cfg Config, index Index, reg prometheus.Registerer) *Server {
 	s := &Server{
-		Config: cfg, index: index, router: httprouter.New(), slots: make(chan struct{}, mostAtOnce), limit: loglimit.Limiter{Every: 10 * time.Second},
+		Config: cfg, index: index, router: httprouter.New(), slots: make(chan struct{}, mostAtOnce), circuit: circuit{looking: make(chan struct{}, 1)}, limit: loglimit.Limiter{Every: 10 * time.Second},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_search_requests_total",
 			Help: "Requests that the search API answered.",

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,6 +42,7 @@ type desk struct {
 	reg    *prometheus.Registry
 	server *Server
 
+	mu     sync.Mutex // of asked and pings
 	asked  []search.Query
 	answer func(context.Context, search.Query) (search.Result, error)
 	silent time.Time
@@ -51,14 +53,18 @@ type desk struct {
 }
 
 func (d *desk) Ask(ctx context.Context, q search.Query) (search.Result, error) {
+	d.mu.Lock()
 	d.asked = append(d.asked, q)
+	d.mu.Unlock()
 	return d.answer(ctx, q)
 }
 
 func (d *desk) SilentSince() time.Time { return d.silent }
 
 func (d *desk) Ping(ctx context.Context) error {
+	d.mu.Lock()
 	d.pings++
+	d.mu.Unlock()
 	if d.takes > 0 {
 		select {
 		case <-time.After(d.takes):
@@ -279,6 +285,28 @@ func TestSlowAnswerEndsAnAbsence(t *testing.T) {
 		<-looked
 		if w := d.get("GET", "/v1/search?q=x"); w.Code != http.StatusOK || d.pings != 1 {
 			t.Errorf("after it answered: %d after %d pings", w.Code, d.pings)
+		}
+	})
+}
+
+// TestHangIsNoticedHoweverShortClientsWait, by one look for all of them.
+func TestHangIsNoticedHoweverShortClientsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := openDesk(t, nil)
+		d.silent, d.takes = d.now.Add(-time.Second), time.Hour
+		d.answer = func(ctx context.Context, _ search.Query) (search.Result, error) {
+			<-ctx.Done()
+			return search.Result{}, ctx.Err()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		for range mostAtOnce - 1 {
+			go d.server.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/v1/search?q=x", nil))
+		}
+		time.Sleep(lookAfter + hangs)
+		d.fails(http.StatusServiceUnavailable, "away", d.get("GET", "/v1/search?q=x"))
+		if d.pings != 1 {
+			t.Errorf("%d searches ping %d times", mostAtOnce, d.pings)
 		}
 	})
 }
