@@ -219,19 +219,19 @@ var zones = map[string]int{
 	"est": -300, "edt": -240, "cdt": -300, "mst": -420, "mdt": -360, "pst": -480, "pdt": -420, "jst": 540, "kst": 540, "sgt": 480, "hkt": 480, "aest": 600, "aedt": 660,
 }
 
-// eastClock is a time of day in Chinese, Japanese or Korean, and eastYear a year of an era.
+// How Chinese, Japanese and Korean write a year of an era, a time of day, and its half.
 var (
-	eastClock = regexp.MustCompile(`([^\s\d]*)\s*(\d{1,2})\s*[時时시]\s*(?:(\d{1,2})\s*[分분])?\s*(?:(\d{1,2})\s*[秒초])?`)
 	eastYear  = regexp.MustCompile(`(令和|平成|昭和|民國|民国)\s*(\d{1,3}|元)`)
+	eastClock = regexp.MustCompile(`(\d{1,2})\s*[時时시]\s*(?:(\d{1,2})\s*[分분])?\s*(?:(\d{1,2})\s*[秒초])?`)
+	eastHalf  = regexp.MustCompile(`([\p{Han}\p{Hangul}]*)\s*(\d{1,2}(?::\d{1,2})+)`)
+	eastDay   = regexp.MustCompile(`^[日일]?(?:[月火水木金土日]曜日?|(?:星期|[周週])[一二三四五六日天]|[월화수목금토일]요일)?`)
 )
-
-// eastHalf is what stands before a time of twelve hours.
-var eastHalf = map[string]string{"": "", "上午": " am", "午前": " am", "오전": " am", "下午": " pm", "午後": " pm", "오후": " pm"}
 
 // beforeEra is the year before the first one of an era.
 var beforeEra = map[string]int{"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
 
-// western turns eras and the words of a time of day into what is written elsewhere.
+// western turns eras and the words of a time of day into what is written elsewhere; into nothing, if it does
+// not know what stands before the time.
 func western(text string) string {
 	if isASCII(text) || !strings.ContainsAny(text, "0123456789") {
 		return text
@@ -244,14 +244,28 @@ func western(text string) string {
 		}
 		return strconv.Itoa(beforeEra[of[1]] + n)
 	})
-	return eastClock.ReplaceAllStringFunc(text, func(s string) string {
+	text = eastClock.ReplaceAllStringFunc(text, func(s string) string {
 		of := eastClock.FindStringSubmatch(s)
-		half, known := eastHalf[strings.TrimLeft(of[1], "日일")]
-		if !known {
-			return s // such as 晚上9时
-		}
-		return " " + of[2] + ":" + cmp.Or(of[3], "00") + ":" + cmp.Or(of[4], "00") + half
+		return of[1] + ":" + cmp.Or(of[2], "00") + ":" + cmp.Or(of[3], "00")
 	})
+	certain := true
+	text = eastHalf.ReplaceAllStringFunc(text, func(s string) string {
+		of := eastHalf.FindStringSubmatch(s)
+		switch eastDay.ReplaceAllString(of[1], "") {
+		case "":
+			return " " + of[2]
+		case "上午", "午前", "오전":
+			return " " + of[2] + " am"
+		case "下午", "午後", "오후":
+			return " " + of[2] + " pm"
+		}
+		certain = false // such as 晚上9时
+		return s
+	})
+	if !certain {
+		return ""
+	}
+	return text
 }
 
 // writtenDate reads a date as people write it, in words or in numbers, perhaps with the day of the week, a
@@ -372,7 +386,7 @@ func writtenDate(text string, order dateOrder) (t time.Time, wholeDay, ok bool) 
 		return none, false, false
 	}
 	t = time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	if month > 12 || year < 1 || t.Day() != day {
+	if month > 12 || year < 1 || year > 2200 && year < 9000 || t.Day() != day { // 2569 is of another calendar
 		return none, false, false
 	}
 	if !timed {
