@@ -198,7 +198,7 @@ var causes = []Cause{
 		TroubleMissing, Critical, 11 * time.Minute, // what journal and index have is compared every ten while all is well
 		"Searches do not find {number} of {kind}, at least, which Elasticsearch has taken: they were deleted there, {by whom}.",
 		"`riskdex {verify --repair, or rebuild} {kind}` sends them again. Find out who deleted them, such as a clean-up job with too wide a pattern.",
-		"RiskdexDocumentsMissing",
+		"RiskdexIndexDiffers",
 	},
 	{
 		TroubleNotSearchable, Critical, LagBound,
@@ -280,7 +280,7 @@ var causes = []Cause{
 		TroubleNotRenewed, Warning, time.Second,
 		"The certificate of the listener for deliveries should have been replaced by {since}, and expires at {time}: what renews it has failed.",
 		renewRemedy,
-		"RiskdexCertificateNotRenewed",
+		"RiskdexCertificateExpires",
 	},
 	{
 		TroubleBackup, Warning, time.Second,

@@ -7,7 +7,7 @@ func bulks() row {
 			description: "Whether Elasticsearch answered the last request, as each instance sees it.",
 			queries:     []query{{`max by (instance) (riskdex_elasticsearch_up{@})`, "{{instance}}"}},
 			limits:      []limit{{1, good}}, states: upDown(),
-			alerts: []string{"RiskdexElasticsearchAway", "RiskdexCutOff"},
+			alerts: []string{"RiskdexElasticsearchAway"},
 		},
 		{
 			id: 702, title: "Time for a bulk, half within", shape: lines, unit: "s", width: 8, log: true,

@@ -33,7 +33,6 @@ func freshness() row {
 			description: "Probe documents found by a search, a minute. A line at 0 means that nobody checks whether search sees what is written.",
 			queries:     []query{{`60 * sum by (instance) (rate(riskdex_searchable_seconds_count{@}[$__rate_interval]))`, "{{instance}}"}},
 			limits:      []limit{{0, warning}, {0.01, good}},
-			alerts:      []string{"RiskdexProbeStopped"},
 		},
 		{
 			id: 206, title: "Accepted to settled, half within", shape: lines, unit: "s", width: 12, log: true,

@@ -9,7 +9,7 @@ func intake() row {
   or label_replace(sum(rate(riskdex_changes_refused_total{@, kind="none", reason="door_closed"}[$__rate_interval]))` + where("", `riskdex_changes_refused_total{@, kind="none", reason="door_closed"}`) + `, "cause", "door_closed", "", "")
   or label_replace(sum(rate(riskdex_deliveries_total{@kind, code="500"}[$__rate_interval]))` + where("", `riskdex_deliveries_total{@kind, code="500"}`) + `, "cause", "fault", "", "")`, "{{cause}}"}},
 			limits: []limit{{0.001, bad}},
-			alerts: []string{"RiskdexNotAccepting", "RiskdexTurnedAway"},
+			alerts: []string{"RiskdexNotAccepting"},
 		},
 		{
 			id: 307, title: "Refused by reason", shape: lines, unit: "short", width: 8,
@@ -74,7 +74,7 @@ func intake() row {
 			description: "For how long the certificate of the listener for deliveries should have been replaced: since a week, or a tenth of its life, before it expires. Negative until then; nothing without TLS.",
 			queries:     []query{{`time() - min by (job) (riskdex_certificate_replace_by_timestamp_seconds{@} > 0)`, "{{job}}"}},
 			limits:      []limit{{0, bad}},
-			alerts:      []string{"RiskdexCertificateNotRenewed", "RiskdexCertificateExpires"},
+			alerts:      []string{"RiskdexCertificateExpires"},
 		},
 		{
 			id: 312, title: "Waits for the search", shape: lines, unit: "short", width: 12,

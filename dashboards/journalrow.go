@@ -27,7 +27,7 @@ func journalRow() row {
 			description: "What is left on the file system of the journal; nothing where that is not known. Below the low-space mark deliveries are answered with 503.",
 			queries:     []query{{`min by (job) (riskdex_journal_free_bytes{@} >= 0)`, "{{job}}"}},
 			limits:      []limit{{0, bad}, {freeAlmost, warning}, {freeTight, good}},
-			alerts:      []string{"RiskdexJournalDiskFilling", "RiskdexJournalDiskFull"},
+			alerts:      []string{"RiskdexJournalDiskFilling"},
 		},
 		{
 			id: 602, title: "Deliveries made durable", shape: lines, unit: "wps", width: 8,
@@ -55,7 +55,7 @@ func journalRow() row {
 			description: "What the journal uses as a share of what it may. Nothing where no limit is set. At the limit deliveries other than deletes are answered with 503.",
 			queries:     []query{{`max by (job) (riskdex_journal_used_bytes{@} / (riskdex_journal_limit_bytes{@} > 0))`, "{{job}}"}},
 			limits:      []limit{{0.8, warning}, {0.95, bad}},
-			alerts:      []string{"RiskdexJournalNearLimit", "RiskdexJournalAtLimit"},
+			alerts:      []string{"RiskdexJournalNearLimit"},
 		},
 		{
 			id: 607, title: "Deleted documents remembered", shape: lines, unit: "short", width: 8,

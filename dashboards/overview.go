@@ -15,7 +15,7 @@ func overview() row {
 			description: "Whether Prometheus reaches every instance. Away means that at least one did not answer the last scrape.",
 			queries:     []query{{`min(up{@})`, "riskdex"}},
 			limits:      []limit{{1, good}}, states: upDown(),
-			alerts: []string{"RiskdexDown", "RiskdexAbsent"},
+			alerts: []string{"RiskdexDown"},
 		},
 		{
 			id: 114, title: "Last delivery", shape: number, unit: "s", width: 3,
@@ -35,7 +35,7 @@ func overview() row {
 			description: "For how long the index has lacked the change that it has lacked longest. 0 when it lacks none.",
 			queries:     []query{{`max(riskdex_lag_seconds{@kind})`, "lag"}},
 			limits:      []limit{{120, warning}, {900, bad}},
-			alerts:      []string{"RiskdexLagging", "RiskdexLaggingBadly"},
+			alerts:      []string{"RiskdexLagging"},
 		},
 		{
 			id: 208, title: "Fresh, of 28 days", shape: number, unit: "percentunit", width: 3,
@@ -77,7 +77,7 @@ func overview() row {
 			description: "For how long the index has lacked the change that it has lacked longest. It rises by one second a second while that change waits, and is true after a restart and while Elasticsearch is away.",
 			queries:     []query{{`max by (kind) (riskdex_lag_seconds{@kind})`, "{{kind}}"}},
 			limits:      []limit{{120, warning}, {900, bad}},
-			alerts:      []string{"RiskdexLagging", "RiskdexLaggingBadly"},
+			alerts:      []string{"RiskdexLagging"},
 		},
 		{
 			id: 311, title: "Deliveries by class of answer", shape: lines, unit: "reqps", width: 24,

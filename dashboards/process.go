@@ -72,7 +72,7 @@ func process() row {
 				{`count by (job) (riskdex_processes{@})`, "{{job}} watched"},
 			},
 			limits: []limit{{0, good}},
-			alerts: []string{"RiskdexProcessesDiffer"},
+			alerts: []string{"RiskdexDown"},
 		},
 		{
 			id: 812, title: "Clock", shape: lines, unit: "s", width: 8,

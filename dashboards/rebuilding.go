@@ -33,7 +33,7 @@ func rebuilding() row {
 			description: "Documents that Elasticsearch has taken and searches do not find, at least. They are counted every ten minutes, and every five seconds while some are missing.",
 			queries:     []query{{`max by (kind) (riskdex_documents_missing{@kind})`, "{{kind}}"}},
 			limits:      []limit{{1, bad}},
-			alerts:      []string{"RiskdexDocumentsMissing"},
+			alerts:      []string{"RiskdexIndexDiffers"},
 		},
 		{
 			id: 505, title: "Found by verify and not repaired", shape: lines, unit: "short", width: 12,

@@ -75,8 +75,9 @@ func overviewPage(app *kong.Application, b build) string {
 	}
 	p.section("FILES")
 	p.term(`\fI/etc/riskdex/riskdex.env\fR`, "The settings of the service, if a package installed it.")
-	p.term(`\fI/etc/riskdex/credentials\fR`, "Its secrets, one per file. They are read when it starts.")
+	p.term(`\fI/etc/riskdex/credentials\fR`, "Its secrets, one per file, for the group riskdex. They are reread when they change.")
 	p.term(`\fI/var/lib/riskdex/riskdex.db\fR`, "Its journal.")
+	p.term(`\fI/var/backups/riskdex\fR`, "Backups of riskdex-backup.timer, which is off by default; for another disk.")
 	return p.end(also...)
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -32,8 +33,8 @@ func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 	if err != nil {
 		return err
 	}
-	if c.To == "" && (c.Once || c.JSON) {
-		return errors.New("rebuild: --once and --json go with --to")
+	if c.To == "" && c.Once {
+		return errors.New("rebuild: --once goes with --to")
 	}
 	if c.To != "" {
 		if c.Kind != "" {
@@ -43,9 +44,12 @@ func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 	}
 	kinds := kindsOr(c.Kind)
 	if c.Stop {
-		return stopRebuilds(ctx, client, kinds)
+		return c.stop(ctx, client, kinds)
 	}
 	w := &rebuildWatch{client: client, progress: newProgress(io.err), started: map[report.Kind]time.Time{}}
+	if c.JSON {
+		w.lines = json.NewEncoder(io.out)
+	}
 	newlyStarted := false
 	for _, kind := range kinds {
 		how, err := startRebuild(ctx, client, kind, c.TakeOver)
@@ -58,9 +62,14 @@ func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 		}
 		w.started[kind] = how.rebuild.StartedAt
 		newlyStarted = newlyStarted || !how.joined
+		if c.Detach && c.JSON {
+			if err := w.lines.Encode(how.rebuild); err != nil {
+				return err
+			}
+		}
 	}
 	if c.Detach {
-		if newlyStarted {
+		if newlyStarted && !c.JSON {
 			fmt.Fprintln(io.out, "started; to see how far it is: riskdex status")
 		}
 		return w.verdict()
@@ -125,7 +134,7 @@ func latest(list admin.Page[report.Rebuild], kind report.Kind) (report.Rebuild, 
 	return list.Items[i], true
 }
 
-func stopRebuilds(ctx context.Context, client *adminClient, kinds []report.Kind) error {
+func (c *rebuildCommand) stop(ctx context.Context, client *adminClient, kinds []report.Kind) error {
 	stopped := 0
 	for _, kind := range kinds {
 		var list admin.Page[report.Rebuild]
@@ -138,6 +147,12 @@ func stopRebuilds(ctx context.Context, client *adminClient, kinds []report.Kind)
 			return err
 		}
 		stopped++
+		if r, known := latest(list, kind); c.JSON && known {
+			if err := json.NewEncoder(client.io.out).Encode(r); err != nil {
+				return err
+			}
+			continue
+		}
 		fmt.Fprintf(client.io.out, "%s: stopped; apps go on searching the old index\n", kind)
 	}
 	if stopped == 0 {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -73,6 +74,7 @@ func TestRebuildThatWasNotStarted(t *testing.T) {
 		"the process has been started anew since":   {rebuilding{order: indexer.ErrRebuilding}, "cities", exitNegative, []string{"it has ended since"}, "sent in"},
 		"of one kind only is there one":             {rebuilding{order: indexer.ErrRebuilding, known: []report.Rebuild{goesOn}}, "--detach", exitNegative, []string{"advisories: it has ended since"}, "cities: it has ended"},
 		"it is under way already, and nobody waits": {rebuilding{order: indexer.ErrRebuilding, known: []report.Rebuild{goesOn}}, "cities --detach", exitDone, []string{"under way already"}, "started"},
+		"it was started, as JSON":                   {rebuilding{known: []report.Rebuild{goesOn}}, "cities --detach --json", exitDone, []string{`{"kind":"cities","phase":"starting"`}, "started;"},
 		"it was started":                            {rebuilding{known: []report.Rebuild{goesOn}}, "cities --detach", exitDone, []string{"started;"}, "already"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,6 +107,13 @@ func TestRebuildUnderWayIsWaitedFor(t *testing.T) {
 	status := run(t.Context(), words("rebuild cities --admin "+server.URL), streams{&out, &errs})
 	if status != exitDone || !strings.Contains(errs.String(), "under way already") || !strings.Contains(out.String(), "5 documents sent in 2s; apps search cities-v3") {
 		t.Errorf("status %d, output %q %q", status, out.String(), errs.String())
+	}
+	b.looks = 0
+	out.Reset()
+	var ended report.Rebuild
+	status = run(t.Context(), words("rebuild cities --json --admin "+server.URL), streams{&out, &errs})
+	if err := json.Unmarshal(out.Bytes(), &ended); err != nil || status != exitDone || ended.Phase != "retiring" || ended.NewIndex != "cities-v3" {
+		t.Errorf("status %d, output %q: %v", status, out.String(), err)
 	}
 }
 

@@ -41,7 +41,7 @@ type otherCluster struct {
 	adminAccess   `prefix:"to-"`
 	logSettings   `prefix:"to-"`
 	Once          bool `name:"once" help:"With --to: end once everything is there."`
-	JSON          bool `name:"json" help:"With --to: print how far it is as one JSON object per line."`
+	JSON          bool `name:"json" help:"Print each rebuild as one JSON object once it has ended, or is started with --detach; with --to, print how far it is, one per line."`
 }
 
 // toVariables begins the names of the variables about the other cluster.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 type rebuildWatch struct {
 	client   *adminClient
 	progress *progress
+	lines    *json.Encoder             // nil for text
 	started  map[report.Kind]time.Time // the watched rebuilds that have not ended
 	failed   bool
 	stopped  bool // one was stopped, was not started, or began again after a restart
@@ -34,7 +36,9 @@ func (w *rebuildWatch) run(ctx context.Context) error {
 			w.progress.clear()
 			return err
 		}
-		w.look(list.Items)
+		if err := w.look(list.Items); err != nil {
+			return err
+		}
 		if len(w.started) == 0 {
 			w.progress.clear()
 			return w.verdict()
@@ -59,7 +63,7 @@ func (w *rebuildWatch) verdict() error {
 
 // look shows all rebuilds that are under way on one line, and each that has ended on a line
 // of its own.
-func (w *rebuildWatch) look(list []report.Rebuild) {
+func (w *rebuildWatch) look(list []report.Rebuild) error {
 	known := map[report.Kind]report.Rebuild{}
 	for _, r := range list {
 		known[r.Kind] = r
@@ -82,19 +86,28 @@ func (w *rebuildWatch) look(list []report.Rebuild) {
 			if there && r.Done {
 				w.progress.awaits(nil)
 			}
-			w.ended(kind, r, there && r.StartedAt.Equal(started))
+			if err := w.ended(kind, r, there && r.StartedAt.Equal(started)); err != nil {
+				return err
+			}
 		}
 	}
 	if len(lines) > 0 {
 		w.progress.awaits(waiting)
 		w.progress.show(strings.Join(lines, "; "))
 	}
+	return nil
 }
 
 // ended prints the result of a rebuild. known says that r is that rebuild, and not a later
 // one or none.
-func (w *rebuildWatch) ended(kind report.Kind, r report.Rebuild, known bool) {
+func (w *rebuildWatch) ended(kind report.Kind, r report.Rebuild, known bool) error {
+	if known && w.lines != nil {
+		if err := w.lines.Encode(r); err != nil {
+			return err
+		}
+	}
 	switch {
+	case known && r.Done && w.lines != nil:
 	case known && r.Done:
 		fmt.Fprintf(w.client.io.out, "%s: %s sent in %s; apps search %s\n", kind,
 			count(r.Total, "document", "documents"), r.EndedAt.Sub(r.StartedAt).Round(100*time.Millisecond), r.NewIndex)
@@ -108,6 +121,7 @@ func (w *rebuildWatch) ended(kind report.Kind, r report.Rebuild, known bool) {
 		w.stopped = true
 		fmt.Fprintf(w.client.io.err, "%s: riskdex was restarted and begins the rebuild again; to see how far it is: riskdex status\n", kind)
 	}
+	return nil
 }
 
 // because returns the reason as the end of a sentence, or an empty string if there is none.

@@ -37,8 +37,8 @@ func TestSettingsPageIsThatOfTheProgram(t *testing.T) {
 	}
 }
 
-// credentials is where systemd puts what deploy/packages/riskdex.service loads.
-const credentials = "/run/credentials/riskdex.service/riskdex_"
+// credentials is where deploy/packages/tmpfiles.conf lets the service read.
+const credentials = "/etc/riskdex/credentials/"
 
 // settingsEnvironment returns the settings of the service that packages install.
 func settingsEnvironment(parser *kong.Kong) string {
@@ -46,9 +46,9 @@ func settingsEnvironment(parser *kong.Kong) string {
 	b.WriteString("# The settings of riskdex.service. Written by `make settings` from the program.\n#\n" +
 		"# A line that begins with # is not in force, and shows the default or an example. After a\n" +
 		"# change: systemctl restart riskdex\n#\n" +
-		"# A secret, or another file that only riskdex may read, belongs into the folder\n" +
-		"# /etc/riskdex/credentials. systemd gives the file NAME there to the service as\n" +
-		"# " + credentials + "NAME, when it starts.\n")
+		"# A secret, or another file that only riskdex may read, belongs into the directory\n" +
+		"# " + credentials + ". The files there are reread when they change; after one was\n" +
+		"# replaced by one with another mode: systemctl reload riskdex\n")
 	for _, command := range parser.Model.Children {
 		if command.Name != "serve" {
 			continue

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -75,11 +76,11 @@ func TestPrometheusSeesTwoProcessesAsOneJournal(t *testing.T) {
 
 	one.send("POST", "/advisories", `{"title":"without an id"}`)
 	other.send("PUT", "/special-reports/7", `{"title":"refused","risk_label":"high"}`)
-	firing := func(alert string) []float64 {
-		return values(t, w.server, `count(ALERTS{alertname="`+alert+`", alertstate="firing"})`)
+	firing := func(alert, severity string) []float64 {
+		return values(t, w.server, fmt.Sprintf(`count(ALERTS{alertname=%q, severity=%q, alertstate="firing"})`, alert, severity))
 	}
 	w.fires("RiskdexDeadLetters", func() {
-		if n := firing("RiskdexDeadLetters"); !slices.Equal(n, []float64{1}) {
+		if n := firing("RiskdexDeadLetters", "warning"); !slices.Equal(n, []float64{1}) {
 			t.Errorf("the alert was raised %v times, want once", n)
 		}
 		theSame(t, one, other)
@@ -87,21 +88,21 @@ func TestPrometheusSeesTwoProcessesAsOneJournal(t *testing.T) {
 	})
 
 	cut.Store(true)
-	w.fires("RiskdexCutOff", func() {
-		if n := values(t, w.server, `ALERTS{alertname="RiskdexCutOff", instance="`+other.admin+`", alertstate="firing"}`); len(n) != 1 {
+	w.fires("RiskdexElasticsearchAway", func() {
+		if n := values(t, w.server, `ALERTS{alertname="RiskdexElasticsearchAway", severity="warning", instance="`+other.admin+`", alertstate="firing"}`); len(n) != 1 {
 			t.Errorf("the alert does not name %s", other.admin)
 		}
 		other.send("PUT", "/cities/1", `{"title":"found through the other"}`)
 		one.drained()
-		if n := firing("RiskdexElasticsearchAway"); len(n) > 0 {
+		if n := firing("RiskdexElasticsearchAway", "critical"); len(n) > 0 {
 			t.Error("Elasticsearch is shown as away")
 		}
 		cut.Store(false)
 	})
 
 	other.kill()
-	w.until("it is missed", func() bool { return len(firing("RiskdexProcessesDiffer")) == 1 })
-	if len(firing("RiskdexDown")) > 0 {
+	w.until("it is missed", func() bool { return len(firing("RiskdexDown", "warning")) == 1 })
+	if len(firing("RiskdexDown", "critical")) > 0 {
 		t.Error("one of two that is down wakes somebody")
 	}
 	finds(`max by (job) (riskdex_processes)`, 1)

@@ -4,8 +4,8 @@
 set -e
 if [ "$1" = remove ] || [ "$1" = 0 ]; then
 	if [ -d /run/systemd/system ]; then
-		systemctl disable --now riskdex.service
+		systemctl disable --now riskdex-backup.timer riskdex.service
 	elif command -v systemctl >/dev/null; then
-		systemctl disable riskdex.service
+		systemctl disable riskdex-backup.timer riskdex.service
 	fi
 fi

@@ -45,9 +45,10 @@ func ruleTests(t *testing.T) []string {
 // For every alert there is a test in which it is quiet, then fires, and is quiet again, and
 // one in which it fires with two instances.
 func TestEveryAlertIsTested(t *testing.T) {
-	firing := regexp.MustCompile(`ALERTS\{alertname="(\w+)"(,alertstate="firing")?\}`)
+	firing := regexp.MustCompile(`ALERTS\{alertname="(\w+)"(?:,severity="(\w+)")?(,alertstate="firing")?\}`)
+	known := alerts(t)
 	instance := regexp.MustCompile(`instance="[^"]+"`)
-	alone := []string{"RiskdexAbsent", "RiskdexJournalDiskFilling", "RiskdexJournalDiskFull"} // cannot be about two instances
+	alone := []string{"RiskdexJournalDiskFilling critical", "RiskdexJournalDiskFilling warning"} // cannot be about two instances
 	type state struct{ quiet, fired, cleared, shared bool }
 	seen := map[string]state{}
 	for _, path := range ruleTests(t) {
@@ -73,23 +74,30 @@ func TestEveryAlertIsTested(t *testing.T) {
 				if m == nil {
 					continue
 				}
-				s := here[m[1]]
+				name := m[1] + " " + m[2]
+				if m[2] == "" { // of the only severity
+					name = m[1] + " warning"
+					if _, is := known[name]; !is {
+						name = m[1] + " critical"
+					}
+				}
+				s := here[name]
 				switch {
-				case len(look.ExpSamples) > 0 && m[2] != "": // firing, and not only pending
+				case len(look.ExpSamples) > 0 && m[3] != "": // firing, and not only pending
 					s.fired, s.shared = s.quiet, len(instances) > 1
 				case len(look.ExpSamples) == 0 && s.fired:
 					s.cleared = true
 				case len(look.ExpSamples) == 0:
 					s.quiet = true
 				}
-				here[m[1]] = s
+				here[name] = s
 			}
 			for name, s := range here {
 				seen[name] = state{true, seen[name].fired || s.fired, seen[name].cleared || s.cleared, seen[name].shared || s.shared}
 			}
 		}
 	}
-	for name := range alerts(t) {
+	for name := range known {
 		if s := seen[name]; !s.fired || !s.cleared {
 			t.Errorf("%s: a test has seen it quiet and then fire: %t, and clear after that: %t", name, s.fired, s.cleared)
 		}

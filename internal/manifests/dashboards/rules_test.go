@@ -44,6 +44,7 @@ func rules(t *testing.T) ruleFile {
 	return f
 }
 
+// alerts returns the rules that alert, by name and severity: one that becomes worse has two.
 func alerts(t *testing.T) map[string]rule {
 	t.Helper()
 	out := map[string]rule{}
@@ -52,10 +53,11 @@ func alerts(t *testing.T) map[string]rule {
 			if r.Alert == "" {
 				continue
 			}
-			if _, twice := out[r.Alert]; twice {
-				t.Errorf("the alert %s is there twice", r.Alert)
+			name := r.Alert + " " + r.Labels["severity"]
+			if _, twice := out[name]; twice {
+				t.Errorf("the alert %s is there twice", name)
 			}
-			out[r.Alert] = r
+			out[name] = r
 		}
 	}
 	if len(out) == 0 {
@@ -81,7 +83,7 @@ func runbookSections(t *testing.T) map[string]bool {
 
 func TestAlertsAreComplete(t *testing.T) {
 	sections := runbookSections(t)
-	pointing := map[string][]int{} // from an alert to the panels that name it
+	pointing, named := map[string][]int{}, map[string]bool{} // from an alert to the panels that name it
 	for _, p := range board(t).graphs() {
 		for _, l := range p.Links {
 			if alert, ok := strings.CutPrefix(l.Title, "Runbook: "); ok {
@@ -96,22 +98,24 @@ func TestAlertsAreComplete(t *testing.T) {
 		if r.Annotations["summary"] == "" || !strings.HasSuffix(r.Annotations["description"], ".") {
 			t.Errorf("%s has no summary, or no description in sentences", name)
 		}
-		if got := r.Annotations["runbook_url"]; got != "docs/operations.md#"+dashboards.Section(name) || !sections[dashboards.Section(name)] {
+		if got := r.Annotations["runbook_url"]; got != "docs/operations.md#"+dashboards.Section(r.Alert) || !sections[dashboards.Section(r.Alert)] {
 			t.Errorf("%s: docs/operations.md has no section for it, or runbook_url is another: %q", name, got)
 		}
 		id, err := strconv.Atoi(r.Annotations["__panelId__"])
-		if err != nil || !slices.Contains(pointing[name], id) || r.Annotations["__dashboardUid__"] != dashboards.UID {
+		if err != nil || !slices.Contains(pointing[r.Alert], id) || r.Annotations["__dashboardUid__"] != dashboards.UID {
 			t.Errorf("%s points to panel %q of %q; of the panels %d say that the alert is theirs", name,
-				r.Annotations["__panelId__"], r.Annotations["__dashboardUid__"], pointing[name])
+				r.Annotations["__panelId__"], r.Annotations["__dashboardUid__"], pointing[r.Alert])
 		}
 		panel := fmt.Sprintf("/d/%s/riskdex?viewPanel=%d", dashboards.UID, id)
 		if !strings.HasPrefix(r.Annotations["dashboard_url"]+"&", panel+"&") {
 			t.Errorf("%s: dashboard_url %q is not %q", name, r.Annotations["dashboard_url"], panel)
 		}
-		delete(pointing, name)
+		named[r.Alert] = true
 	}
 	for name := range pointing {
-		t.Errorf("a panel points to the alert %s, which does not exist", name)
+		if !named[name] {
+			t.Errorf("a panel points to the alert %s, which does not exist", name)
+		}
 	}
 }
 
@@ -123,7 +127,8 @@ func TestRunbookSaysWhatToDo(t *testing.T) {
 		text, _, _ = strings.Cut(text, "\n## ")
 		sections[title] = text
 	}
-	for name := range alerts(t) {
+	for _, r := range alerts(t) {
+		name := r.Alert
 		text, ok := sections[name]
 		if !ok {
 			t.Errorf("docs/operations.md has no section %s", name)
@@ -139,8 +144,8 @@ func TestRunbookSaysWhatToDo(t *testing.T) {
 // The runbook has no sections for alerts that do not exist.
 func TestRunbookKnowsNoOtherAlerts(t *testing.T) {
 	known := map[string]bool{}
-	for name := range alerts(t) {
-		known[dashboards.Section(name)] = true
+	for _, r := range alerts(t) {
+		known[dashboards.Section(r.Alert)] = true
 	}
 	for section := range runbookSections(t) {
 		if strings.HasPrefix(section, "riskdex") && !known[section] {
@@ -257,8 +262,7 @@ func TestRulesUseRatesRightly(t *testing.T) {
 					return
 				}
 				switch name {
-				case "job_instance_kind:riskdex_changes_unaccounted:diff", // compares values of one scrape
-					"RiskdexProbeStopped": // is about the life of one process
+				case "job_instance_kind:riskdex_changes_unaccounted:diff": // compares values of one scrape
 				default:
 					t.Errorf("%s: the counter %s is not under rate or increase", name, s.Name)
 				}
@@ -300,9 +304,10 @@ func TestRunbookQuotesTheLog(t *testing.T) {
 	}
 }
 
-// The inhibitions that the runbook proposes name existing alerts, and labels that both
+// The inhibitions that the runbook proposes are of existing alerts, and by labels that both
 // alerts have: a label that both lack counts as equal, so that all instances of the target
-// would be silenced.
+// would be silenced. Where an alert silences itself, as it has become worse, it is by all
+// labels that it has.
 func TestInhibitionsAreOfAlertsThatExist(t *testing.T) {
 	_, text, _ := strings.Cut(string(read(t, "../docs/operations.md")), "```yaml\ninhibit_rules:\n")
 	text, _, _ = strings.Cut(text, "```")
@@ -314,22 +319,53 @@ func TestInhibitionsAreOfAlertsThatExist(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(text), &inhibitions); err != nil || len(inhibitions) == 0 {
 		t.Fatalf("docs/operations.md has no inhibitions that can be read: %v", err)
 	}
-	known := alerts(t)
 	for _, i := range inhibitions {
-		for _, matcher := range slices.Concat(i.Source, i.Target) {
-			names, ok := strings.CutPrefix(matcher, "alertname ")
-			for _, name := range regexp.MustCompile(`\w+`).FindAllString(names, -1) {
-				r, there := known[name]
-				if !ok || !there {
-					t.Errorf("%s: there is no alert %q", matcher, name)
-					continue
-				}
-				for _, label := range i.Equal {
-					if !slices.Contains(labelsOf(t, parse(t, located{name, r.Expr})), label) {
-						t.Errorf("%s has no label %s", name, label)
+		silenced := 0
+		for source, s := range matched(t, i.Source) {
+			for target, other := range matched(t, i.Target) {
+				both := [2][]string{labelsOf(t, parse(t, located{source, s.Expr})), labelsOf(t, parse(t, located{target, other.Expr}))}
+				if slices.Contains(i.Equal, "alertname") {
+					if s.Alert != other.Alert {
+						continue
+					}
+					for _, label := range slices.Concat(both[0], both[1]) {
+						if !slices.Contains(i.Equal, label) {
+							t.Errorf("%s silences %s, also where %s differs", source, target, label)
+						}
+					}
+				} else {
+					for _, label := range i.Equal {
+						if !slices.Contains(both[0], label) || !slices.Contains(both[1], label) {
+							t.Errorf("%s silences %s, and one of them lacks %s", source, target, label)
+						}
 					}
 				}
+				silenced++
 			}
 		}
+		if silenced == 0 {
+			t.Errorf("%q silences nothing", i.Source)
+		}
 	}
+}
+
+// matched returns the alerts that matchers of Alertmanager are about.
+func matched(t *testing.T, matchers []string) map[string]rule {
+	t.Helper()
+	matching := map[string]*regexp.Regexp{}
+	for _, m := range matchers {
+		parts := regexp.MustCompile(`^(alertname|severity) =~? "?([^"]+)"?$`).FindStringSubmatch(m)
+		if parts == nil {
+			t.Fatalf("%q is no matcher that this test reads", m)
+		}
+		matching[parts[1]] = regexp.MustCompile("^(" + parts[2] + ")$")
+	}
+	if len(matching) != 2 {
+		t.Fatalf("%q does not say of which alert and severity", matchers)
+	}
+	out := alerts(t)
+	maps.DeleteFunc(out, func(_ string, r rule) bool {
+		return !matching["alertname"].MatchString(r.Alert) || !matching["severity"].MatchString(r.Labels["severity"])
+	})
+	return out
 }

@@ -33,7 +33,6 @@ func TestNothingIsCountedTwice(t *testing.T) {
 		"rule job_instance_kind:riskdex_changes_unaccounted:diff": "what is compared must be from one scrape",
 		"rule RiskdexJournalUnreadable":                           "which instance lacks them",
 		"rule RiskdexJournalDiskFilling":                          "only a journal of one process knows its disk",
-		"rule RiskdexJournalDiskFull":                             "likewise",
 		"rule RiskdexClockOff":                                    "each goes by the clock of its own machine",
 	}
 	global, seen := globals(t), map[string]bool{}
@@ -78,8 +77,8 @@ func aggregation(around []parser.Node) (op string, labels []string) {
 // other alerts are raised once, however many instances there are.
 func TestAlertsAreRaisedOnce(t *testing.T) {
 	want := []string{
-		"RiskdexClockOff", "RiskdexCutOff", "RiskdexJournalDiskFilling", "RiskdexJournalDiskFull",
-		"RiskdexJournalSlow", "RiskdexJournalUnreadable", "RiskdexLogUnread", "RiskdexProbeStopped", "RiskdexRestarting",
+		"RiskdexClockOff warning", "RiskdexElasticsearchAway warning", "RiskdexJournalDiskFilling critical", "RiskdexJournalDiskFilling warning",
+		"RiskdexJournalSlow warning", "RiskdexJournalUnreadable critical", "RiskdexLogUnread warning", "RiskdexRestarting warning",
 	}
 	var got []string
 	for name, r := range alerts(t) {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -99,31 +100,41 @@ func (m machine) try() error {
 		m.says("riskdex v0.1.0, commit ", "riskdex", "--version"),
 		m.says(settings, "dpkg-query", "-W", "-f", "${Conffiles}", "riskdex"),
 		m.says("", "dpkg", "-V", "riskdex"),
-		m.says("", "systemd-analyze", "verify", "riskdex.service"),
+		m.says("", "systemd-analyze", "verify", "riskdex.service", "riskdex-backup.service", "riskdex-backup.timer"),
 		m.says("Overall exposure level", "systemd-analyze", "security", "--offline=true", "--threshold=15", "riskdex.service"),
 		m.says("riskdex-serve.1", "man", "-w", "riskdex-serve"),
 		m.says("list show retry drop", "bash", "-c", ". /usr/share/bash-completion/completions/riskdex; COMP_WORDS=(riskdex dead ''); COMP_CWORD=2; _riskdex riskdex; echo ${COMPREPLY[*]}"),
 		m.writes(settings, "RISKDEX_LISTEN="+os.Getenv("LISTEN"), "RISKDEX_ADMIN_LISTEN="+os.Getenv("ADMIN"),
-			"ELASTICSEARCH_URL="+os.Getenv("ELASTICSEARCH"), "RISKDEX_INDEX_PREFIX="+os.Getenv("PREFIX"), "RISKDEX_BEARER_FILE=/run/credentials/riskdex.service/riskdex_bearer"),
-		m.writes("/etc/riskdex/credentials/bearer", "a-token-that-is-long-enough-to-be-one"),
+			"ELASTICSEARCH_URL="+os.Getenv("ELASTICSEARCH"), "RISKDEX_INDEX_PREFIX="+os.Getenv("PREFIX"), "RISKDEX_BEARER_FILE="+credentials+"/bearer"),
+		m.writes(credentials+"/bearer", "a-token-that-is-long-enough-to-be-one"),
 		m.writes("/root/feed/cities/LON.json", `{"id": 130, "code": "LON", "title": "London", "body": "Protests are announced."}`),
+		m.writes("/root/bearer", "another-token-that-is-long-enough"),
 		// A search is of all kinds, and so needs the indices of all.
 		m.writes("/root/feed/advisories/gb.json", `{"id": "gb", "title": "United Kingdom", "body": "Take care."}`),
 		m.writes("/root/feed/special-reports/1.json", `{"id": 1, "title": "Rail strikes", "body": "Trains do not run."}`),
 		m.says("", "systemctl", "enable", "riskdex.service"),
 		s.start,
-		m.says("", "riskdex", "push", "/root/feed", "--to", "http://"+os.Getenv("LISTEN"), "--wait", "60s", "--bearer-file", "/etc/riskdex/credentials/bearer"),
+		s.push(credentials+"/bearer"),
+		fails("is on the disk of the journal", s.backup),
 		m.says("London", "riskdex", "search", "protest", "--elasticsearch-url", os.Getenv("ELASTICSEARCH"), "--index-prefix", os.Getenv("PREFIX")),
+		// A file that only root may read takes the place of another.
+		s.replaces(credentials+"/bearer", "/root/bearer"),
+		s.reload,
+		s.push("/root/bearer"),
 		// systemd would stop it after the new one is unpacked; both is the same to the journal.
 		s.stop,
 		m.says("Setting up riskdex (0.2.0)", "dpkg", "-i", os.Getenv("AFTER")),
 		m.says("riskdex v0.2.0, commit ", "riskdex", "--version"),
 		m.says("RISKDEX_LISTEN="+os.Getenv("LISTEN"), "cat", settings),
+		s.otherDisk,
 		s.start,
+		s.backup,
+		m.says("7", "sh", "-c", "ls "+backups+" | wc -l"),
 		m.says("searchable", "riskdex", "show", "cities", "LON", "--admin", "http://"+os.Getenv("ADMIN")),
 		s.stop,
+		m.says("", "umount", backups),
 		m.says("Removing riskdex", "dpkg", "-r", "riskdex"),
-		m.left("/etc/riskdex", "/var/lib/private/riskdex", "/etc/riskdex/credentials", "/etc/riskdex/credentials/bearer", settings, "/var/lib/private/riskdex/riskdex.db", "/var/lib/riskdex"),
+		m.left("/etc/riskdex", credentials, credentials+"/bearer", settings, state, state+"/riskdex.db", backups),
 		m.says("Purging configuration files", "dpkg", "-P", "riskdex"),
 		m.left(),
 		m.says("", "rpm", "-K", "--nosignature", os.Getenv("RPM")),
@@ -208,8 +219,8 @@ func (m machine) left(want ...string) func() error {
 }
 
 // service does what systemd does with riskdex.service: it is not running here. The service
-// runs as a user of its own, without capabilities, on a machine that it cannot write to but
-// for its folder, with nothing in the environment but what the unit says.
+// runs as its user, without capabilities, on a machine that it cannot write to but
+// for its directories, with nothing in the environment but what the unit says.
 type service struct {
 	machine
 	running *exec.Cmd
@@ -217,35 +228,47 @@ type service struct {
 }
 
 const (
-	state       = "/var/lib/private/riskdex"
-	credentials = "/run/credentials/riskdex.service/"
-	user        = 64999 // one of those that DynamicUser takes
+	state       = "/var/lib/riskdex"
+	backups     = "/var/backups/riskdex"
+	credentials = "/etc/riskdex/credentials"
 )
 
 func (s *service) start() error {
-	unit, err := s.unit()
+	unit, err := s.unit("riskdex.service")
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.makeState(unit), s.loadCredentials(unit)); err != nil {
+	if unit.one("StateDirectory") != "riskdex" || unit.one("ProtectSystem") != "strict" || unit.one("ReadWritePaths") != "-"+backups {
+		return errors.New("the unit is not the one that this test imitates")
+	}
+	if s.running, err = s.process(unit); err != nil {
 		return err
 	}
-	args := strings.Fields(unit.one("ExecStart"))
-	env, err := s.environment(unit)
-	if err != nil {
-		return err
+	uid := int(s.running.SysProcAttr.Credential.Uid)
+	steps := []func() error{
+		s.privileged(unit.one("ExecStartPre")),
+		func() error { return os.MkdirAll(s.root+state, 0o700) },
+		func() error { return os.Chown(s.root+state, uid, uid) },
 	}
-	s.running = &exec.Cmd{Path: args[0], Args: args, Env: env, Dir: unit.one("WorkingDirectory"), Stdout: os.Stdout, Stderr: os.Stderr,
-		SysProcAttr: &syscall.SysProcAttr{Chroot: s.root, Credential: &syscall.Credential{Uid: user, Gid: user}}}
-	if err := s.running.Start(); err != nil {
+	for _, dir := range []string{state, backups} { // which stay writable
+		steps = append(steps, func() error { return syscall.Mount(s.root+dir, s.root+dir, "", syscall.MS_BIND, "") })
+	}
+	if err := inTurn(append(steps, s.writable(false), s.running.Start)...); err != nil {
 		return err
 	}
 	s.ended = make(chan error, 1)
 	go func() { s.ended <- s.running.Wait() }()
-	for exec.Command("chroot", s.root, "riskdex", "healthy", "--admin", "http://"+os.Getenv("ADMIN")).Run() != nil {
+	return s.until(func() bool {
+		return exec.Command("chroot", s.root, "riskdex", "healthy", "--admin", "http://"+os.Getenv("ADMIN")).Run() == nil
+	})
+}
+
+// until waits until something is so, while the service runs.
+func (s *service) until(is func() bool) error {
+	for !is() {
 		select {
 		case err := <-s.ended:
-			return fmt.Errorf("the service does not start: %w", err)
+			return fmt.Errorf("the service ends: %w", err)
 		case <-time.After(50 * time.Millisecond): // ask again
 		}
 	}
@@ -259,10 +282,80 @@ func (s *service) stop() error {
 	if err := <-s.ended; err != nil {
 		return fmt.Errorf("the service ends with %w", err)
 	}
-	return s.writable(true)
+	return errors.Join(syscall.Unmount(s.root+state, 0), syscall.Unmount(s.root+backups, 0), s.writable(true)())
 }
 
-// unit is what riskdex.service says: the values of each name.
+// reload does what systemctl reload does.
+func (s *service) reload() error {
+	unit, err := s.unit("riskdex.service")
+	lines := unit["ExecReload"]
+	if err != nil || len(lines) != 2 || lines[1] != "/bin/kill -HUP $MAINPID" {
+		return fmt.Errorf("the unit reloads by %q, %w", lines, err)
+	}
+	return inTurn(s.writable(true), s.privileged(lines[0]), s.writable(false),
+		func() error { return s.running.Process.Signal(syscall.SIGHUP) })
+}
+
+// push delivers the feed with a token, once it is accepted.
+func (s *service) push(token string) func() error {
+	return func() error {
+		return s.until(func() bool {
+			return s.says("", "riskdex", "push", "/root/feed", "--to", "http://"+os.Getenv("LISTEN"), "--wait", "60s", "--bearer-file", token)() == nil
+		})
+	}
+}
+
+// replaces puts a copy of a file, which only root may read, in the place of another.
+func (s *service) replaces(old, with string) func() error {
+	return func() error {
+		return inTurn(s.writable(true), s.says("", "install", "-m", "600", with, old), s.writable(false))
+	}
+}
+
+// otherDisk mounts a disk where backups go, which has eight already.
+func (s *service) otherDisk() error {
+	if err := syscall.Mount("tmpfs", s.root+backups, "tmpfs", 0, ""); err != nil {
+		return err
+	}
+	for day := range 8 {
+		if err := s.writes(fmt.Sprintf("%s/riskdex-2026010%dT000000Z.db", backups, day+1), "a backup")(); err != nil {
+			return err
+		}
+	}
+	return s.says("", "chown", "-R", "riskdex:", backups)()
+}
+
+// backup does what the timer does.
+func (s *service) backup() error {
+	unit, err := s.unit("riskdex-backup.service")
+	if err != nil {
+		return err
+	}
+	cmd, err := s.process(unit)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err = cmd.Run()
+	fmt.Printf("# %s\n%s", cmd, &out)
+	if err != nil {
+		return fmt.Errorf("%s: %w", &out, err)
+	}
+	return nil
+}
+
+// fails expects a step to fail, and to say why.
+func fails(why string, step func() error) func() error {
+	return func() error {
+		if err := step(); err == nil || !strings.Contains(err.Error(), why) {
+			return fmt.Errorf("the error is %w, which does not say %q", err, why)
+		}
+		return nil
+	}
+}
+
+// unit is what a unit says: the values of each name.
 type unit map[string][]string
 
 func (u unit) one(name string) string {
@@ -272,8 +365,8 @@ func (u unit) one(name string) string {
 	return u[name][0]
 }
 
-func (s *service) unit() (unit, error) {
-	text, err := os.ReadFile(s.root + "/usr/lib/systemd/system/riskdex.service")
+func (s *service) unit(name string) (unit, error) {
+	text, err := os.ReadFile(s.root + "/usr/lib/systemd/system/" + name)
 	u := unit{}
 	for line := range strings.Lines(string(text)) {
 		if name, value, is := strings.Cut(strings.TrimSpace(line), "="); is && !strings.HasPrefix(name, "#") {
@@ -283,65 +376,41 @@ func (s *service) unit() (unit, error) {
 	return u, err
 }
 
-// makeState makes the folder of StateDirectory, as DynamicUser has it, and then the only one
-// that can be written to.
-func (s *service) makeState(u unit) error {
-	if u.one("StateDirectory") != "riskdex" || u.one("DynamicUser") != "yes" || u.one("ProtectSystem") != "strict" {
-		return errors.New("the unit is not the one that this test imitates")
+// privileged runs a line of the unit that begins with +, which is for root.
+func (s *service) privileged(line string) func() error {
+	if !strings.HasPrefix(line, "+") {
+		panic(line + " is not for root")
 	}
-	if err := os.MkdirAll(s.root+state, 0o700); err != nil {
-		return err
-	}
-	if err := os.Symlink("private/riskdex", s.root+"/var/lib/riskdex"); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	// The folder above is 0700: for the service, systemd mounts it elsewhere.
-	return errors.Join(os.Chmod(s.root+filepath.Dir(state), 0o711), os.Chown(s.root+state, user, user))
+	return s.says("", strings.Fields(line[1:])...)
 }
 
-// loadCredentials copies what LoadCredential names, and has the machine read-only from now on.
-func (s *service) loadCredentials(u unit) error {
-	id, from, _ := strings.Cut(u.one("LoadCredential"), ":")
-	files, err := os.ReadDir(s.root + from)
+// writable has the whole machine writable, or only the directories of the service.
+func (s *service) writable(all bool) func() error {
+	flags := uintptr(syscall.MS_REMOUNT | syscall.MS_BIND)
+	if !all {
+		flags |= syscall.MS_RDONLY
+	}
+	return func() error { return syscall.Mount("", s.root, "", flags, "") }
+}
+
+// process is what the unit starts, as its user and with the environment of the unit alone.
+func (s *service) process(u unit) (*exec.Cmd, error) {
+	id, err := exec.Command("chroot", s.root, "id", "-u", u.one("User")).Output()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := os.MkdirAll(s.root+credentials, 0o755); err != nil {
-		return err
+	uid, err := strconv.ParseUint(strings.TrimSpace(string(id)), 10, 32)
+	if err != nil {
+		return nil, err
 	}
-	for _, file := range files {
-		content, err := os.ReadFile(filepath.Join(s.root+from, file.Name()))
-		if err != nil {
-			return err
-		}
-		to := s.root + credentials + id + "_" + file.Name()
-		if err := os.RemoveAll(to); err != nil {
-			return err
-		}
-		if err := errors.Join(os.WriteFile(to, content, 0o400), os.Chown(to, user, user)); err != nil {
-			return err
-		}
-	}
-	return s.writable(false)
-}
-
-// writable has the whole machine writable, or only the folder of the service.
-func (s *service) writable(all bool) error {
-	if all {
-		return errors.Join(syscall.Unmount(s.root+state, 0), syscall.Mount("", s.root, "", syscall.MS_REMOUNT|syscall.MS_BIND, ""))
-	}
-	return errors.Join(syscall.Mount(s.root+state, s.root+state, "", syscall.MS_BIND, ""),
-		syscall.Mount("", s.root, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""))
-}
-
-// environment is that of the unit alone.
-func (s *service) environment(u unit) ([]string, error) {
-	env := []string{"PATH=/usr/bin", "CREDENTIALS_DIRECTORY=" + strings.TrimSuffix(credentials, "/"), u.one("Environment")}
+	env := append([]string{"PATH=/usr/bin"}, u["Environment"]...)
 	text, err := os.ReadFile(s.root + strings.TrimPrefix(u.one("EnvironmentFile"), "-"))
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			env = append(env, line)
 		}
 	}
-	return env, err
+	args := strings.Fields(u.one("ExecStart"))
+	return &exec.Cmd{Path: args[0], Args: args, Env: env, Dir: "/", Stdout: os.Stdout, Stderr: os.Stderr,
+		SysProcAttr: &syscall.SysProcAttr{Chroot: s.root, Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}}, err
 }

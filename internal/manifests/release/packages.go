@@ -64,10 +64,16 @@ func (s source) installed(format string, content []file, work string) (files.Con
 			FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: mode, MTime: s.time}})
 	}
 	own := func(name string) string { return filepath.Join(s.root, "deploy/packages", name) }
-	add(own("riskdex.service"), "/usr/lib/systemd/system/riskdex.service", files.TypeFile, 0o644)
+	for _, unit := range []string{"riskdex.service", "riskdex-backup.service", "riskdex-backup.timer"} {
+		add(own(unit), "/usr/lib/systemd/system/"+unit, files.TypeFile, 0o644)
+	}
+	for _, of := range []string{"sysusers", "tmpfiles"} { // the user, and what belongs to it
+		add(own(of+".conf"), "/usr/lib/"+of+".d/riskdex.conf", files.TypeFile, 0o644)
+	}
+	add("", "/usr/lib/riskdex", files.TypeDir, 0o755)
+	add(own("backup.sh"), "/usr/lib/riskdex/backup", files.TypeFile, 0o755)
 	add("", "/usr/share/doc/riskdex", files.TypeDir, 0o755)
 	add("", "/etc/riskdex", files.TypeDir, 0o755)
-	add("", "/etc/riskdex/credentials", files.TypeDir, 0o700)
 	// It may come to have secrets of Elasticsearch and PostgreSQL in it.
 	add(own("riskdex.env"), "/etc/riskdex/riskdex.env", files.TypeConfigNoReplace, 0o600)
 	folders := map[string]bool{"/usr/share/doc/riskdex": true}
