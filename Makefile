@@ -51,8 +51,7 @@ dashboard: go ## Write dashboards/riskdex.json from its definition.
 	@go generate ./dashboards
 
 metrics: go ## Write docs/metrics.md from the program.
-	@mkdir -p .local
-	@go run ./cmd/riskdex metrics --markdown > .local/metrics.md && mv .local/metrics.md docs/metrics.md
+	@go test ./cmd/riskdex -run '^TestDocumentedMetricsAreThoseOfTheProgram$$' -count 1 -update
 
 settings: go ## Write docs/settings.md from the program.
 	@go test ./cmd/riskdex -run '^TestSettingsPageIsThatOfTheProgram$$' -count 1 -update

@@ -12,13 +12,14 @@ import (
 	"riskdex/internal/push"
 	"riskdex/internal/require"
 	"riskdex/internal/samplefeed"
+	"riskdex/internal/samplefeed/samplefeedtest"
 	"riskdex/report"
 )
 
 func TestSampleFeedIsFound(t *testing.T) {
 	p := newProcess(t, elastictest.URL(t), "--prefix", "/api/v1")
 	p.start()
-	requests, expected, err := samplefeed.Feed()
+	requests, err := samplefeed.Feed()
 	require.NoError(t, err)
 	pusher := push.Pusher{URL: "http://" + p.deliveries + "/api/v1"}
 	summary, err := pusher.Run(t.Context(), requests)
@@ -27,6 +28,7 @@ func TestSampleFeedIsFound(t *testing.T) {
 		t.Fatalf("the sample feed was not accepted: %+v %+v", summary.Failed, summary.Refused)
 	}
 	p.drained()
+	expected := samplefeedtest.Read(t)
 	for _, kind := range report.Kinds() {
 		found := p.indexed(kind)
 		if len(found) != len(expected.Live[kind]) {

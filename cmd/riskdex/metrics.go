@@ -18,8 +18,7 @@ import (
 )
 
 type metricsCommand struct {
-	JSON     bool `name:"json" xor:"form" help:"Print one JSON object per metric, with the values that its labels may have."`
-	Markdown bool `name:"markdown" xor:"form" help:"Print docs/metrics.md."`
+	JSON bool `name:"json" help:"Print one JSON object per metric, with the values that its labels may have."`
 }
 
 // Run prints the metrics that riskdex serve exposes. It needs no running riskdex: it reads
@@ -37,9 +36,6 @@ func (c *metricsCommand) Run(io streams) error {
 				return fmt.Errorf("print a metric: %w", err)
 			}
 		}
-		return nil
-	case c.Markdown:
-		fmt.Fprint(io.out, metricsMarkdown(all))
 		return nil
 	}
 	table := newTable("METRIC", "TYPE", "SCOPE", "LABELS", "MEANING")

@@ -171,8 +171,7 @@ func (c *pushCommand) requests() ([]push.Request, error) {
 	if c.From != "" {
 		return push.FromDir(os.DirFS(c.From))
 	}
-	requests, _, err := samplefeed.Feed()
-	return requests, err
+	return samplefeed.Feed()
 }
 
 func (c *pushCommand) print(io streams, sum push.Summary, total int) {

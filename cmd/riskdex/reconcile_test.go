@@ -412,7 +412,7 @@ func TestPushReplaceOfTheSampleFeed(t *testing.T) {
 	t.Parallel()
 	p := newProcess(t, elastictest.URL(t), "--probe-every", "0")
 	p.start()
-	requests, _, err := samplefeed.Feed()
+	requests, err := samplefeed.Feed()
 	require.NoError(t, err)
 	dir := filepath.Join(t.TempDir(), "enveloped")
 	require.NoError(t, push.WriteDir(dir, requests))

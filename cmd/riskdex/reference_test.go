@@ -14,7 +14,7 @@ import (
 	"riskdex/internal/require"
 )
 
-var updateSettings = flag.Bool("update", false, "write docs/settings.md and deploy/packages/riskdex.env")
+var updatePages = flag.Bool("update", false, "write docs/settings.md, docs/metrics.md and deploy/packages/riskdex.env")
 
 // TestSettingsPageIsThatOfTheProgram compares what make settings writes with the commands and
 // flags.
@@ -26,7 +26,7 @@ func TestSettingsPageIsThatOfTheProgram(t *testing.T) {
 		"deploy/packages/riskdex.env": settingsEnvironment(parser),
 	} {
 		path := "../../" + file
-		if *updateSettings {
+		if *updatePages {
 			require.NoError(t, os.WriteFile(path, []byte(want), 0o644))
 		}
 		got, err := os.ReadFile(path)

@@ -111,7 +111,7 @@ func id(n int) string { return strconv.Itoa(firstID + n) }
 
 // sentences returns the sentences of the sample feed's texts, without markup.
 func sentences() ([]string, error) {
-	requests, _, err := samplefeed.Feed()
+	requests, err := samplefeed.Feed()
 	if err != nil {
 		return nil, err
 	}

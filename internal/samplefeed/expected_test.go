@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"riskdex/internal/push"
+	"riskdex/internal/samplefeed/samplefeedtest"
 	"riskdex/report"
 )
 
@@ -101,7 +102,7 @@ func asText(id any) string {
 }
 
 func TestExpectedIsWhatTheRequestsMake(t *testing.T) {
-	requests, expected := mustFeed(t)
+	requests, expected := mustFeed(t), samplefeedtest.Read(t)
 	index := replay(t, requests)
 	updated, replaced := 0, 0
 	for _, r := range requests {
@@ -148,7 +149,7 @@ func TestExpectedIsWhatTheRequestsMake(t *testing.T) {
 
 // Marks differ enough even for a search that tolerates two wrong letters.
 func TestMarksAreFarApart(t *testing.T) {
-	_, expected := mustFeed(t)
+	expected := samplefeedtest.Read(t)
 	marks := slices.Clone(expected.Stale)
 	for _, kind := range report.Kinds() {
 		for _, doc := range expected.Live[kind] {

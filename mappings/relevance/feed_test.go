@@ -13,6 +13,7 @@ import (
 
 	"riskdex/internal/relevancetest"
 	"riskdex/internal/samplefeed"
+	"riskdex/internal/samplefeed/samplefeedtest"
 	"riskdex/receiver"
 	"riskdex/report"
 )
@@ -21,7 +22,7 @@ import (
 // returns what an index has to hold in the end.
 func finalState(t testing.TB) []report.Change {
 	t.Helper()
-	requests, expected, err := samplefeed.Feed()
+	requests, err := samplefeed.Feed()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,6 +36,7 @@ func finalState(t testing.TB) []report.Change {
 	for _, c := range live {
 		n[c.Kind]++
 	}
+	expected := samplefeedtest.Read(t)
 	for _, kind := range report.Kinds() {
 		if n[kind] != len(expected.Live[kind]) {
 			t.Fatalf("%d live documents of %s, want %d", n[kind], kind, len(expected.Live[kind]))
@@ -129,7 +131,7 @@ func gather(v any, texts *[]string) {
 	}
 }
 
-// city is a row of the table that the feed is made from.
+// city is a row of the table of the cities in the feed.
 type city struct {
 	code, name        string
 	airports, aliases []string
@@ -137,7 +139,7 @@ type city struct {
 
 func cities(t testing.TB) []city {
 	t.Helper()
-	table, err := os.ReadFile("../../internal/samplefeed/cities.csv")
+	table, err := os.ReadFile("testdata/cities.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
