@@ -75,7 +75,7 @@ kubernetes: go ## Write the rules of deploy/kubernetes from dashboards/rules.yml
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc/...=-race=false
 UNRACED := ./cmd/riskdex ./indexer/... ./mappings/relevance/... ./mappings ./mappings/gazetteer ./mappings/plaintext \
 	./internal/gazetteer ./internal/samplefeed ./internal/supply ./internal/vocabulary ./receiver/jsonscan
-LONGEST := ./journal/sqlite ./journal/postgres ./mappings/livetest
+LONGEST := ./journal/conformance ./journal/postgres ./journal/sqlite ./mappings/livetest
 TEST := -vet=off -shuffle=on -timeout 90m
 
 # Tests keep their data in memory where there is room for it, and programs may be run from

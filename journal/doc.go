@@ -3,7 +3,7 @@
 //
 // This package has the interface, [Journal], its options and its errors. Package sqlite is the
 // engine for one process, package postgres the one for several. Package transfer copies a
-// journal from one engine to the other, package journaltest tests what every engine must do, and
+// journal from one engine to the other, package conformance tests what every engine must do, and
 // internal/commit has the rules that both share.
 //
 // A journal is a compacted log with one row per document: the pending rows are the queue, the

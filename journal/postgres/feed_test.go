@@ -1,14 +1,10 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/url"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,8 +14,6 @@ import (
 	"riskdex/internal/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
-	"riskdex/journal/journaltest"
 	"riskdex/report"
 )
 
@@ -28,10 +22,8 @@ import (
 func TestFeedWaitsForEarlierVersions(t *testing.T) {
 	url, both := processes(t, 2, silent())
 	appendTo(t, both[0], "first", "{}")
-	f := journaltest.NewFollower()
-	if list, err := f.Differs(t.Context(), both[1]); err != nil || len(list) > 0 {
-		t.Fatal(list, err)
-	}
+	before, err := both[1].Feed(t.Context(), report.Cursor{Kinds: report.Kinds()}, 10, 100)
+	require.NoError(t, err)
 
 	stalled, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)
@@ -49,13 +41,13 @@ func TestFeedWaitsForEarlierVersions(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	if page, err := both[1].Feed(ctx, f.Cursor, 10, 100); !errors.Is(err, context.DeadlineExceeded) {
+	if page, err := both[1].Feed(ctx, before.Next, 10, 100); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%d changes were told while an earlier one was not committed; error %v", len(page.Changes), err)
 	}
 	appendTo(t, both[1], "third", "{}") // nobody waits for a feed
 
 	told := later(func(ctx context.Context) error {
-		page, err := both[1].Feed(ctx, f.Cursor, 10, 100)
+		page, err := both[1].Feed(ctx, before.Next, 10, 100)
 		if err == nil && (len(page.Changes) != 3 || page.Changes[0].Version != version) {
 			err = fmt.Errorf("%d changes, want all three, version %d first", len(page.Changes), version)
 		}
@@ -84,85 +76,6 @@ func TestFeedPassesNoVersionThatIsGivenBack(t *testing.T) {
 	require.NoError(t, conn.SendBatch(t.Context(), func() *pgx.Batch { b := &pgx.Batch{}; s.queueUnused(b); return b }()).Close())
 	if v := appendTo(t, both[0], "1", "{}"); v <= horizon {
 		t.Errorf("version %d was given out below the horizon %d", v, horizon)
-	}
-}
-
-// TestFeedOfSeveralProcesses: they deliver at the same time, small and large, while a follower
-// reads.
-func TestFeedOfSeveralProcesses(t *testing.T) {
-	_, all := processes(t, 3, silent())
-	f := journaltest.NewFollower()
-	done := make(chan struct{})
-	following := later(func(ctx context.Context) error {
-		for {
-			select {
-			case <-done:
-				return nil
-			default:
-			}
-			told := all[0].Committed()
-			more, err := f.Read(ctx, all[0], 1+rand.N(50), 1<<rand.N(12))
-			if err != nil {
-				return err
-			}
-			if !more {
-				select {
-				case <-told:
-				case <-done:
-				}
-			}
-		}
-	})
-	var group sync.WaitGroup
-	names := make(chan report.DeliveryName, len(all)*60)
-	for i, j := range all {
-		group.Go(func() {
-			for n := range 60 {
-				d := committest.Put(fmt.Sprint(rand.N(40)), fmt.Sprint(i, n))
-				switch n % 20 {
-				case 7:
-					d = committest.Delete(fmt.Sprint(rand.N(40)))
-				case 9, 10: // a city that was known by its code alone is adopted, which takes a version more
-					code := fmt.Sprintf("C%c%c", 'A'+i, 'A'+n/20)
-					d = committest.PutCity(code, code, fmt.Sprint(i, n))
-					if n%20 == 10 {
-						d = committest.PutCity(fmt.Sprint(1000+100*i+n), code, fmt.Sprint(i, n))
-						d.Changes[0].OwnID = d.Changes[0].ID
-					}
-				case 13:
-					for large := range 600 {
-						d.Changes = append(d.Changes, committest.Put(fmt.Sprint("large", large), fmt.Sprint(i, n)).Changes...)
-					}
-				}
-				stamps, err := j.Append(t.Context(), d)
-				if err != nil {
-					t.Error(err)
-				}
-				names <- report.NameDelivery(stamps)
-			}
-		})
-	}
-	group.Wait()
-	close(done)
-	close(names)
-	require.NoError(t, <-following)
-	var given []report.DeliveryName
-	for n := range names {
-		if n.Changes > 0 {
-			given = append(given, n)
-		}
-	}
-	slices.SortFunc(given, func(a, b report.DeliveryName) int { return cmp.Compare(a.First, b.First) })
-	for i := range given[1:] {
-		if given[i].Last >= given[i+1].First {
-			t.Errorf("the deliveries %s and %s have versions between each other", given[i], given[i+1])
-		}
-	}
-	if list, err := f.Differs(t.Context(), all[1]); err != nil || len(list) > 0 {
-		t.Errorf("the follower differs: %v, %q", err, list)
-	}
-	if f.Begun != 1 {
-		t.Errorf("the follower began %d times", f.Begun)
 	}
 }
 

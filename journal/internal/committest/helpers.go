@@ -1,5 +1,4 @@
-// Package committest has what the tests of both engines share: short forms, and tests of
-// the rules that need the queue of a journal, which journaltest cannot see.
+// Package committest has what the tests of journals share.
 package committest
 
 import (

@@ -1,0 +1,10 @@
+package postgres
+
+import (
+	"os"
+	"testing"
+
+	"riskdex/internal/postgres/postgrestest"
+)
+
+func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m.Run)) }
