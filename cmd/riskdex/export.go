@@ -17,7 +17,6 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/exportline"
-	"riskdex/journal/transfer"
 	"riskdex/report"
 )
 
@@ -173,25 +172,26 @@ func (c *exportCommand) fromJournal(ctx context.Context, kinds []report.Kind, ou
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
 	var line []byte
-	for r, err := range transfer.Records(ctx, source) {
-		if err != nil {
-			return err
-		}
-		switch {
-		case !slices.Contains(kinds, r.Kind):
-		case r.Lost == report.LostDamaged:
-			sum.Damaged++
-		case r.Lost == report.LostDropped:
-			sum.Dropped++
-		default:
-			line = exportline.Append(line[:0], r)
-			if _, err := out.Write(line); err != nil {
+	for _, kind := range kinds {
+		for r, err := range source.Records(ctx, kind) {
+			if err != nil {
 				return err
 			}
-			sum.Records[r.Kind]++
-			sum.Bytes += int64(len(line))
+			switch r.Lost {
+			case report.LostDamaged:
+				sum.Damaged++
+			case report.LostDropped:
+				sum.Dropped++
+			default:
+				line = exportline.Append(line[:0], r)
+				if _, err := out.Write(line); err != nil {
+					return err
+				}
+				sum.Records[kind]++
+				sum.Bytes += int64(len(line))
+			}
+			p.show(exportLine(sum))
 		}
-		p.show(exportLine(sum))
 	}
 	return nil
 }

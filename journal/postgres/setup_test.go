@@ -55,7 +55,7 @@ func TestPostgresSetUpWaits(t *testing.T) {
 	copying := process(t, url, silent(), journal.Options{})
 	tx, err := copying.pool.Begin(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, lockSetUp(t.Context(), tx))
+	require.NoError(t, (&copyConn{tx: tx}).lockSetUp(t.Context()))
 	logged, opened := commit.NewSignal(), make(chan *Journal)
 	log := slog.New(slog.NewTextHandler(notifying{logged}, nil))
 	go func() {

@@ -377,6 +377,14 @@ func (s *store) queueRows(b *pgx.Batch) *pgx.Batch {
 	return b
 }
 
+// orNil has no bytes stored as NULL.
+func orNil(b []byte) []byte {
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}
+
 // rowColumns are the columns of documents as this transaction writes them.
 var rowColumns = columns[row]{
 	{"kind", "text", values(func(p *row) string { return string(p.Kind) })},

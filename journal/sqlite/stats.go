@@ -16,8 +16,8 @@ import (
 func (e *engine) load(ctx context.Context) (commit.Ledger, error) {
 	l := commit.Ledger{}
 	var err error
-	if l.Totals, err = readTotals(ctx, e.write); err != nil {
-		return l, fmt.Errorf("read the totals: %w", err)
+	if l.Totals, err = tables.ReadTotals(ctx, e.write); err != nil {
+		return l, fmt.Errorf("read the totals: %w", nonsense(err))
 	}
 	if err := e.write.QueryRowContext(ctx, `SELECT value FROM meta WHERE name = 'last_version'`).Scan(&l.LastVersion); err != nil {
 		return l, fmt.Errorf("read the last version: %w", nonsense(err))
@@ -38,19 +38,6 @@ func readLineage(ctx context.Context, conn *sql.Conn) (line string, err error) {
 		return "", fmt.Errorf("read its lineage: %w", restoreHint(nonsense(err)))
 	}
 	return line, nil
-}
-
-func readTotals(ctx context.Context, conn *sql.Conn) (map[report.Kind]commit.Totals, error) {
-	all := map[report.Kind]commit.Totals{}
-	rows, err := conn.QueryContext(ctx, tables.SumTotals)
-	err = tables.ForRows(rows, err, func(scan func(...any) error) error {
-		var k report.Kind
-		var t commit.Totals
-		err := scan(append([]any{&k}, tables.TotalsTargets(&t)...)...)
-		all[k] = t
-		return nonsense(err)
-	})
-	return all, err
 }
 
 // Stats implements Journal.

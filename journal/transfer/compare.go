@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -14,49 +13,57 @@ import (
 	"strings"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
-// copied is what was read of a journal: its records are counted and summed up while
-// they go through.
+// copied is what was read of a journal: its rows are counted and summed up while they go through.
 type copied struct {
-	head                          Head
-	docs, refused, received, past tally
-	damaged                       int64
-	named                         []report.Key
-	progress                      func(done int64)
-	shown                         int64 // of docs.bytes, when progress was last called
+	head     tables.Head
+	tallies  map[string]*tally // by the names of tables
+	last     report.Key
+	damaged  int64
+	named    []report.Key
+	progress func(done int64)
+	shown    int64 // of the bytes of documents, when progress was last called
 }
 
-func newCopied(ctx context.Context, s Source) (*copied, error) {
-	head, err := s.Head(ctx)
-	return &copied{head: head, docs: newTally(), refused: newTally(), received: newTally(), past: newTally(), progress: func(int64) {}}, err
+func newCopied(head tables.Head, progress func(done int64)) *copied {
+	c := &copied{head: head, tallies: map[string]*tally{}, progress: progress}
+	for _, t := range tables.Dumped {
+		c.tallies[t.Name] = &tally{sum: sha256.New()}
+	}
+	return c
 }
 
-// tally counts records and has a checksum over all of them.
+// tally counts rows and has a checksum over all of them.
 type tally struct {
 	count, bytes int64
 	sum          hash.Hash
 	buffer       []byte
 }
 
-func newTally() tally { return tally{sum: sha256.New()} }
-
-// add takes a record in. Each text is preceded by its length, as in checksum.
-func (t *tally) add(numbers []int64, texts []string, body []byte) {
+// add takes a row in. Each text is preceded by its length, as in commit.Checksum.
+func (t *tally) add(r tables.Row) {
 	t.count++
-	t.bytes += int64(len(body))
 	b := t.buffer[:0]
-	for _, n := range numbers {
-		b = binary.BigEndian.AppendUint64(b, uint64(n))
+	for _, v := range r {
+		switch v := v.(type) {
+		case int64:
+			b = binary.BigEndian.AppendUint64(b, uint64(v))
+		case bool:
+			b = fmt.Append(b, v)
+		case string:
+			b = append(binary.BigEndian.AppendUint64(b, uint64(len(v))), v...)
+		case []byte:
+			t.bytes += int64(len(v))
+			b = binary.BigEndian.AppendUint64(b, uint64(len(v)))
+			t.sum.Write(b)
+			t.sum.Write(v)
+			b = b[:0]
+		}
 	}
-	for _, s := range texts {
-		b = binary.BigEndian.AppendUint64(b, uint64(len(s)))
-		b = append(b, s...)
-	}
-	b = binary.BigEndian.AppendUint64(b, uint64(len(body)))
 	t.sum.Write(b)
-	t.sum.Write(body)
 	t.buffer = b
 }
 
@@ -66,56 +73,15 @@ const (
 	shownBytes     = 4 << 20
 )
 
-// documents lets through only what comes in its order, each document once: an index
-// that is out of order may have lost some.
-func (c *copied) documents(records iter.Seq2[Document, error]) iter.Seq2[Document, error] {
-	var last report.Key
-	return Through(records, func(d Document) error {
-		if c.docs.count > 0 && commit.CompareKeys(last, d.Key) >= 0 {
-			return fmt.Errorf("%s %q comes after %s %q: the index of documents is damaged; restore a backup", d.Kind, d.ID, last.Kind, last.ID)
-		}
-		last = d.Key
-		c.docs.add(d.fields())
-		if !d.intact() {
-			if c.damaged++; len(c.named) < commit.MaxNamed {
-				c.named = append(c.named, d.Key)
-			}
-		}
-		if c.docs.count%shownDocuments == 0 || c.docs.bytes-c.shown >= shownBytes {
-			c.shown = c.docs.bytes
-			c.progress(c.docs.count)
-		}
-		return nil
-	})
-}
-
-func (c *copied) refusals(records iter.Seq2[Refusal, error]) iter.Seq2[Refusal, error] {
-	return Through(records, func(r Refusal) error {
-		c.refused.add(r.fields())
-		return nil
-	})
-}
-
-func (c *copied) receipts(records iter.Seq2[Receipt, error]) iter.Seq2[Receipt, error] {
-	return Through(records, func(r Receipt) error {
-		c.received.add(r.fields())
-		return nil
-	})
-}
-
-func (c *copied) history(records iter.Seq2[Past, error]) iter.Seq2[Past, error] {
-	return Through(records, func(r Past) error {
-		c.past.add(r.fields())
-		return nil
-	})
-}
-
-// Through has see look at each record that passes, and ends with the first error.
-func Through[T any](records iter.Seq2[T, error], see func(T) error) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for r, err := range records {
+// rows counts the rows of a table that it lets through.
+func (c *copied) rows(t *tables.Table, rows iter.Seq2[tables.Row, error]) iter.Seq2[tables.Row, error] {
+	return func(yield func(tables.Row, error) bool) {
+		for r, err := range rows {
 			if err == nil {
-				err = see(r)
+				c.tallies[t.Name].add(r)
+				if t.Name == "documents" {
+					err = c.look(r)
+				}
 			}
 			if !yield(r, err) || err != nil {
 				return
@@ -124,11 +90,33 @@ func Through[T any](records iter.Seq2[T, error], see func(T) error) iter.Seq2[T,
 	}
 }
 
+// look lets through only what comes in its order, each document once: an index that is out of order may
+// have lost some. It counts what is damaged, and tells the progress.
+func (c *copied) look(r tables.Row) error {
+	d, intact := tables.Content(r)
+	all := c.tallies["documents"]
+	if all.count > 1 && commit.CompareKeys(c.last, d.Key) >= 0 {
+		return fmt.Errorf("%s %q comes after %s %q: the index of documents is damaged; restore a backup", d.Kind, d.ID, c.last.Kind, c.last.ID)
+	}
+	c.last = d.Key
+	if !intact {
+		if c.damaged++; len(c.named) < commit.MaxNamed {
+			c.named = append(c.named, d.Key)
+		}
+	}
+	if all.count%shownDocuments == 0 || all.bytes-c.shown >= shownBytes {
+		c.shown = all.bytes
+		c.progress(all.count)
+	}
+	return nil
+}
+
 // complete reports whether all documents that are there went through.
 func (c *copied) complete() error {
-	c.progress(c.docs.count)
-	if c.docs.count != c.head.Documents {
-		return fmt.Errorf("of %d documents %d could be found: the index of documents is damaged; restore a backup", c.head.Documents, c.docs.count)
+	n := c.tallies["documents"].count
+	c.progress(n)
+	if n != c.head.Documents {
+		return fmt.Errorf("of %d documents %d could be found: the index of documents is damaged; restore a backup", c.head.Documents, n)
 	}
 	return nil
 }
@@ -137,17 +125,15 @@ func (c *copied) complete() error {
 // than what was copied.
 func (c *copied) compare(had *copied) error {
 	var differ []string
-	for _, t := range []struct {
-		what      string
-		has, want tally
-	}{{"documents", c.docs, had.docs}, {"refusals", c.refused, had.refused}, {"receipts", c.received, had.received}, {"entries of the history", c.past, had.past}} {
-		if t.has.count != t.want.count {
-			differ = append(differ, fmt.Sprintf("it has %d %s of %d", t.has.count, t.what, t.want.count))
-		} else if !bytes.Equal(t.has.sum.Sum(nil), t.want.sum.Sum(nil)) {
-			differ = append(differ, fmt.Sprintf("the %s have another checksum", t.what))
+	for _, t := range tables.Dumped {
+		has, want := c.tallies[t.Name], had.tallies[t.Name]
+		if has.count != want.count {
+			differ = append(differ, fmt.Sprintf("it has %d %s of %d", has.count, t.Many, want.count))
+		} else if !bytes.Equal(has.sum.Sum(nil), want.sum.Sum(nil)) {
+			differ = append(differ, fmt.Sprintf("the %s have another checksum", t.Many))
 		}
 	}
-	if !maps.Equal(nonzero(c.head.Totals), nonzero(had.head.Totals)) {
+	if !maps.Equal(c.head.Totals, had.head.Totals) {
 		differ = append(differ, fmt.Sprintf("the totals are %v instead of %v", c.head.Totals, had.head.Totals))
 	}
 	if c.head.Line != had.head.Line {
@@ -169,22 +155,15 @@ func (c *copied) compare(had *copied) error {
 	return nil
 }
 
-// nonzero leaves out the kinds of which there was nothing yet: they need not have a row.
-func nonzero(all map[report.Kind]commit.Totals) map[report.Kind]commit.Totals {
-	some := maps.Clone(all)
-	maps.DeleteFunc(some, func(_ report.Kind, t commit.Totals) bool { return t == commit.Totals{} })
-	return some
-}
-
 func (c *copied) report() Report {
 	whole := sha256.New()
-	for _, t := range []tally{c.docs, c.refused, c.received, c.past} {
-		whole.Write(t.sum.Sum(nil))
+	for _, t := range tables.Dumped {
+		whole.Write(c.tallies[t.Name].sum.Sum(nil))
 	}
-	r := Report{
-		Documents: c.docs.count, Refusals: c.refused.count, Receipts: c.received.count, History: c.past.count, Bytes: c.docs.bytes + c.refused.bytes,
-		LastVersion: c.head.Last, Checksum: hex.EncodeToString(whole.Sum(nil)), Damaged: c.damaged, Named: c.named,
+	documents, refusals := c.tallies["documents"], c.tallies["refusals"]
+	return Report{
+		Documents: documents.count, Refusals: refusals.count, Receipts: c.tallies["receipts"].count, History: c.tallies["history"].count,
+		Bytes: documents.bytes + refusals.bytes, LastVersion: c.head.Last, Checksum: hex.EncodeToString(whole.Sum(nil)),
+		Damaged: c.damaged, Named: c.named, Loss: c.head.Loss.Report(),
 	}
-	r.Loss = c.head.Loss.Report()
-	return r
 }

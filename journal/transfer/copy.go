@@ -1,6 +1,6 @@
-// Package transfer copies a journal, from one engine to the other or to the same. It reads records
-// in a form that belongs to neither engine, writes them, reads the copy back and compares. The
-// engines provide the endpoints: sqlite.Endpoint and postgres.Endpoint.
+// Package transfer copies a journal, from one engine to the other or to the same: table by table, row
+// by row (tables.Dumped). It reads the copy back and compares. The engines provide the endpoints:
+// sqlite.Endpoint and postgres.Endpoint.
 package transfer
 
 import (
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
@@ -43,9 +44,42 @@ type Report struct {
 type Endpoint struct {
 	Name string // for errors, without a password
 	// OpenSource opens the journal for reading, and keeps other processes from using it.
-	OpenSource func(context.Context) (Source, error)
+	OpenSource func(context.Context) (*Source, error)
 	// OpenTarget prepares the new journal.
 	OpenTarget func(context.Context) (Target, error)
+}
+
+// Source is a journal that nobody changes while it is open.
+type Source struct {
+	tables.Querier // in one state of the journal
+	Engine         tables.Engine
+	Head           tables.Head
+	IsCorrupt      func(error) bool // as in tables.Hooks
+	Close          func() error
+}
+
+// Records yields the newest record of every document of a kind that is not deleted, in the order of ids.
+func (s *Source) Records(ctx context.Context, kind report.Kind) iter.Seq2[report.Record, error] {
+	return tables.NewReader(s.Engine, tables.Hooks{
+		Long: func(_ context.Context, f func(tables.Querier, func() error) error) error {
+			return f(s, func() error { return nil })
+		},
+		Open: context.Background, IsCorrupt: s.IsCorrupt,
+	}).Records(ctx, kind)
+}
+
+// Target is a journal in the making.
+type Target interface {
+	// Insert writes the rows of a table. It returns their error unchanged.
+	Insert(ctx context.Context, t *tables.Table, rows iter.Seq2[tables.Row, error]) error
+	// Finish writes what a journal has besides rows.
+	Finish(ctx context.Context, head tables.Head) error
+	// Reader reads what was written. It is closed before publish.
+	Reader(ctx context.Context) (*Source, error)
+	// Publish turns the target into a journal, durably.
+	Publish(ctx context.Context) error
+	// Close removes everything that was not published.
+	Close() error
 }
 
 // Copy copies the journal from to the new journal to. It copies everything but claims, so that all
@@ -78,27 +112,31 @@ func Copy(ctx context.Context, from, to Endpoint, progress func(Progress)) (r Re
 		return r, fmt.Errorf("make the copy: %w", err)
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
-	return copyAll(ctx, source, target, progress)
+	r, err = copyAll(ctx, source, target, progress)
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err() // drivers have other words for it
+	}
+	return r, err
 }
 
 // copyAll copies what source has to target, reads that, and compares.
-func copyAll(ctx context.Context, source Source, target Target, progress func(Progress)) (Report, error) {
-	had, err := newCopied(ctx, source)
-	if err != nil {
+func copyAll(ctx context.Context, source *Source, target Target, progress func(Progress)) (Report, error) {
+	had := newCopied(source.Head, func(done int64) { progress(Progress{Done: done, Total: source.Head.Documents}) })
+	for _, t := range tables.Dumped {
+		if err := target.Insert(ctx, t, had.rows(t, t.Rows(ctx, source, source.Engine))); err != nil {
+			return Report{}, err
+		}
+	}
+	if err := had.complete(); err != nil {
 		return Report{}, err
 	}
-	had.progress = func(done int64) { progress(Progress{Done: done, Total: had.head.Documents}) }
-	err = target.Write(ctx, had.head, had.documents(source.Documents(ctx)), had.refusals(source.Refusals(ctx)), had.receipts(source.Receipts(ctx)), had.history(source.History(ctx)))
-	if err == nil {
-		err = had.complete()
-	}
-	if err != nil {
+	if err := target.Finish(ctx, had.head); err != nil {
 		return Report{}, err
 	}
 	if err := check(ctx, had, target, progress); err != nil {
 		return Report{}, fmt.Errorf("check the copy: %w", err)
 	}
-	err = ctx.Err()
+	err := ctx.Err()
 	if err == nil {
 		err = target.Publish(ctx)
 	}
@@ -114,35 +152,16 @@ func check(ctx context.Context, had *copied, target Target, progress func(Progre
 		return err
 	}
 	defer func() { err = errors.Join(err, reader.Close()) }()
-	has, err := newCopied(ctx, reader)
-	if err != nil {
-		return err
-	}
-	has.progress = func(done int64) { progress(Progress{Checking: true, Done: done, Total: had.head.Documents}) }
-	if err := drain(has.documents(reader.Documents(ctx))); err != nil {
-		return err
-	}
-	if err := drain(has.refusals(reader.Refusals(ctx))); err != nil {
-		return err
-	}
-	if err := drain(has.receipts(reader.Receipts(ctx))); err != nil {
-		return err
-	}
-	if err := drain(has.history(reader.History(ctx))); err != nil {
-		return err
+	has := newCopied(reader.Head, func(done int64) { progress(Progress{Checking: true, Done: done, Total: had.head.Documents}) })
+	for _, t := range tables.Dumped {
+		for _, err := range has.rows(t, t.Rows(ctx, reader, reader.Engine)) {
+			if err != nil {
+				return err
+			}
+		}
 	}
 	if err := has.complete(); err != nil {
 		return err
 	}
 	return has.compare(had)
-}
-
-// drain reads to the end.
-func drain[T any](records iter.Seq2[T, error]) error {
-	for _, err := range records {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

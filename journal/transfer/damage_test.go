@@ -73,7 +73,7 @@ func TestCopyNamesWhatItCannotRead(t *testing.T) {
 		"a body that is a text":         {damage: "code = ''", more: loosely("UPDATE documents SET body = CAST(body AS TEXT) WHERE id = '1'"), want: `the document cities "1" cannot be copied`},
 		"an index of other ids":         {damage: "code = ''", more: index("(kind, 'x' || id)", "(kind, id)"), want: `the document cities "x0" cannot be copied`},
 		"an index that lacks one":       {damage: "code = ''", more: index("(kind, id) WHERE id <> '1'", "(kind, id)"), want: "of 3 documents 2 could be found"},
-		"an index that is out of order": {damage: "code = ''", more: index("(kind, id DESC)", "(kind, id)"), want: "the index of documents is damaged"},
+		"an index that is out of order": {damage: "code = ''", more: index("(kind, id DESC)", "(kind, id)"), want: `cities "1" comes after cities "2": the index of documents is damaged`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := damagedFile(t, c.damage)

@@ -12,9 +12,11 @@ const Version = 1
 func Schema(e Engine) string {
 	types := map[Engine][]string{
 		// STRICT has SQLite check the types.
-		SQLite: {"@int", "INTEGER", "@small", "INTEGER", "@flag", "INTEGER", "@word", "TEXT", "@text", "TEXT", "@bytes", "BLOB", "@strict", "STRICT"},
-		// Text in PostgreSQL has no U+0000, and its order is that of a language.
-		Postgres: {"@int", "bigint", "@small", "smallint", "@flag", "boolean", "@word", "text", "@text", "bytea", "@bytes", "bytea", " @strict", ""},
+		SQLite: {"@int", "INTEGER", "@small", "INTEGER", "@serial", "INTEGER PRIMARY KEY AUTOINCREMENT", "@flag", "INTEGER", "@word", "TEXT",
+			"@text", "TEXT", "@bytes", "BLOB", "@strict", "STRICT"},
+		// Text in PostgreSQL has no U+0000, and its order is that of a language unless it is told otherwise.
+		Postgres: {"@int", "bigint", "@small", "smallint", "@serial", "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "@flag", "boolean",
+			"@word", `text COLLATE "C"`, "@text", "bytea", "@bytes", "bytea", " @strict", ""},
 	}
 	var script strings.Builder
 	for line := range strings.Lines(schema) {
@@ -29,8 +31,10 @@ func Schema(e Engine) string {
 	return strings.NewReplacer(types[e]...).Replace(script.String())
 }
 
-// schema has the tables. The types are @int, @small, @flag, @word for riskdex's own words, @text for
-// text from outside and @bytes. Times are in microseconds since 1970.
+// schema has the tables. The types are @int, @small, @serial for numbers that the database gives out,
+// @flag, @word for riskdex's own words, @text for text from outside and @bytes. Times are in
+// microseconds since 1970. A copy takes over the columns that are in both engines (Dumped); those of
+// one engine alone need a default.
 const schema = `
 -- origin is the version that the content was delivered under, 0 if that is version (commit.Row).
 -- ended_at is when the document was settled or set aside, and has the value of accepted_at until then,
@@ -54,9 +58,9 @@ sqlite: 	doc           INTEGER PRIMARY KEY,
 	accepted_at   @int NOT NULL,
 	waiting_since @int NOT NULL,
 	ended_at      @int NOT NULL,
-postgres: 	free_at       bigint NOT NULL,
-postgres: 	holder        bigint NOT NULL,
-postgres: 	claimed       bigint NOT NULL,
+postgres: 	free_at       bigint NOT NULL DEFAULT 0,
+postgres: 	holder        bigint NOT NULL DEFAULT 0,
+postgres: 	claimed       bigint NOT NULL DEFAULT 0,
 	crc           @int NOT NULL,
 	kept          @int NOT NULL,
 	alone         @flag NOT NULL,
@@ -77,7 +81,7 @@ CREATE INDEX documents_deleted ON documents (kind, accepted_at, id) WHERE op = '
 -- In PostgreSQL the sums are over all slots. Each process adds to the one of its own, so that none
 -- waits for another: a slot alone may have less than nothing.
 CREATE TABLE totals (
-postgres: 	slot               smallint NOT NULL,
+postgres: 	slot               smallint NOT NULL DEFAULT 0,
 	kind               @word NOT NULL,
 	indexes            @int NOT NULL DEFAULT 0, -- accepted
 	deletes            @int NOT NULL DEFAULT 0, -- accepted
@@ -125,8 +129,7 @@ CREATE TABLE loss (
 -- version is the place of a refusal in the order of all deliveries, and folded is its id without
 -- regard to case. A number is not used again.
 CREATE TABLE refusals (
-sqlite: 	seq      INTEGER PRIMARY KEY AUTOINCREMENT,
-postgres: 	seq      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	seq      @serial,
 	version  @int NOT NULL,
 	at       @int NOT NULL,
 	bytes    @int NOT NULL,
@@ -187,7 +190,7 @@ CREATE INDEX history_document ON history (kind, id, version);
 
 -- The processes that work on the journal. One that is not alive any longer is taken out by any other.
 postgres: CREATE TABLE processes (
-postgres: 	id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+postgres: 	id          @serial,
 postgres: 	name        text NOT NULL, -- for people
 postgres: 	connections text NOT NULL, -- how its connections are called, and no others
 postgres: 	alive_until bigint NOT NULL

@@ -1,10 +1,12 @@
 package tables
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/report"
 )
 
 // total is a sum of a kind and its column.
@@ -68,3 +70,21 @@ func TotalsTargets(t *commit.Totals) (targets []any) {
 
 // SumTotals selects the totals of each kind.
 var SumTotals = `SELECT kind, ` + EachTotal("CAST(sum(@) AS bigint) AS @", "max(@) AS @", 0) + ` FROM totals GROUP BY kind`
+
+// ReadTotals reads the totals of all kinds, also of those of which there was nothing yet.
+func ReadTotals(ctx context.Context, q Querier) (map[report.Kind]commit.Totals, error) {
+	all := map[report.Kind]commit.Totals{}
+	for _, k := range report.AllKinds() {
+		all[k] = commit.Totals{}
+	}
+	rows, err := q.QueryContext(ctx, SumTotals)
+	return all, ForRows(rows, err, func(scan func(...any) error) error {
+		var k report.Kind
+		var t commit.Totals
+		err := scan(append([]any{&k}, TotalsTargets(&t)...)...)
+		if t != (commit.Totals{}) {
+			all[k] = t
+		}
+		return err
+	})
+}
