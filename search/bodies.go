@@ -24,6 +24,7 @@ type Bodies struct {
 	// the strings "{{words}}", "{{filter}}", "{{size}}" and "{{from}}".
 	Search, Complete []byte
 	Threats          []string // their names
+	Witness          Witness  // knows places and threats by their names; nil knows none
 }
 
 // Body returns the body of a _search request to [Path]. The error is a *Mistake that says what in the
