@@ -22,6 +22,7 @@ type witness struct {
 	world     func() *world
 	threats   func() *threatWords
 	small     map[string]bool
+	former    map[string]string // countries by the names that they had
 	alike     func() []likeName
 }
 
@@ -33,7 +34,12 @@ type likeName struct {
 }
 
 func (s *Set) newWitness(get func() *world) *witness {
-	w := &witness{countries: s.countries, world: get, small: s.index.smallWords()}
+	w := &witness{countries: s.countries, world: get, small: s.index.smallWords(), former: map[string]string{}}
+	for code, names := range s.countries.Former {
+		for _, name := range names {
+			w.former[gazetteer.Fold(name)] = code
+		}
+	}
 	w.threats = sync.OnceValue(func() *threatWords { return newThreatWords(s.threats.withoutDoubt()) })
 	w.alike = sync.OnceValue(w.mainNames)
 	return w
@@ -102,12 +108,9 @@ func (w *witness) Threat(words []string) (string, int) {
 // regions.
 func (w *witness) Called(name string) (all []search.NamedPlace) {
 	world := w.world()
-	code := cmp.Or(world.country(name), world.demonyms[name])
-	if code == "" && len(name) > 2 {
-		code = world.codes[name]
-	}
+	code := cmp.Or(world.country(name), world.demonyms[name], w.former[name])
 	if code != "" && len(name) > 2 {
-		if world.codes[name] == "" && world.demonyms[name] == "" { // in one of sixty languages, or nearly in English
+		if world.codes[name] == "" && world.demonyms[name] == "" && w.former[name] == "" { // in one of sixty languages, or nearly in English
 			all = w.better(name, code)
 		}
 		all = append(all, w.country(code))

@@ -35,6 +35,27 @@ func TestUnderstand(t *testing.T) {
 	}
 }
 
+// TestUnderstoodBody asks for what was understood: nothing that is known is looked for as if it was misspelt,
+// and a time is no word.
+func TestUnderstoodBody(t *testing.T) {
+	s := builtinSet(t)
+	for _, c := range []struct{ words, has, hasNot string }{
+		{"paris", `"a place that was understood"`, `"fuzziness"`},
+		{"bedbugs paris", `"the place, and what was asked about it"`, `"in the time`},
+		{"latest advisories", `{"terms":{"kind":["advisories"]}}`, `"latest`},
+		{"flood next week", `{"range":{"starts_at":{"lt":"now/w+14d"}}}`, `next week`},
+		{`"tear gas" kenya`, `"analyzer":"words","fields":["title^4"`, `\"`},
+		{"protest at the station hotel mashhad", `"match_phrase_prefix":{"title"`, `"in the time`},
+		{"東京 地震", `"a name in it without a space beside it"`, `"fuzziness"`},
+		{"kampuchea", `{"terms":{"country":["KH"]}}`, `"a name in it without a space beside it"`},
+	} {
+		body, err := s.SearchBody(c.words, search.Query{})
+		if err != nil || !strings.Contains(string(body), c.has) || strings.Contains(string(body), c.hasNot) {
+			t.Errorf("%s: want %s and not %s in %s, %v", c.words, c.has, c.hasNot, body, err)
+		}
+	}
+}
+
 func told(u search.Understood) string {
 	var all []string
 	for _, m := range u.Places {

@@ -24,6 +24,8 @@ type Understood struct {
 	When    *When         // the time that is asked for; nil if none is
 	Kinds   []report.Kind // that are named
 	Rest    []string      // the other words, but for small ones such as in
+	Subject string        // the words of Threats and Rest, folded
+	Warned  string        // those of Threats alone
 }
 
 // Mention is a name of a place in a query.
@@ -70,6 +72,7 @@ func Understand(words string, w Witness) Understood {
 	words, asked := timesWithoutSpaces(words)
 	u.ask(asked...)
 	tokens := tokensOf(words)
+	var subject, warned []token
 	for at := 0; at < len(tokens); {
 		n := 0
 		if w != nil {
@@ -79,12 +82,15 @@ func Understand(words string, w Witness) Understood {
 			n = u.time(tokens[at:])
 		}
 		if n == 0 && w != nil {
-			n = u.threat(tokens[at:], w)
+			if n = u.threat(tokens[at:], w); n > 0 {
+				subject, warned = append(subject, tokens[at:at+n]...), append(warned, tokens[at:at+n]...)
+			}
 		}
 		if n == 0 {
 			n = 1
 			if w == nil || !w.Small(tokens[at].folded) {
 				u.Rest = append(u.Rest, tokens[at].folded)
+				subject = append(subject, tokens[at])
 			}
 		}
 		at += n
@@ -93,6 +99,11 @@ func Understand(words string, w Witness) Understood {
 		u.correct(w)
 	}
 	u.agree()
+	misspelt := func(t token) bool {
+		return slices.ContainsFunc(u.Places, func(m Mention) bool { return m.Misspelt && slices.Contains(strings.Fields(m.Typed), t.folded) })
+	}
+	u.Warned = joined(warned)
+	u.Subject = joined(slices.DeleteFunc(subject, misspelt))
 	var kept []string
 	for i, field := range strings.Fields(words) {
 		if !slices.ContainsFunc(tokens, func(t token) bool { return t.field == i }) ||
