@@ -20,6 +20,9 @@ type countriesFile struct {
 	// Demonyms are words for what comes from a country, such as French for FR.
 	Demonyms countryNames `json:"demonyms"`
 
+	// Former are names that a country had. Only searches know them.
+	Former countryNames `json:"former"`
+
 	// Areas are parts of the world, such as the Sahel.
 	Areas []area `json:"areas"`
 
@@ -51,7 +54,7 @@ func parseCountries(data []byte) (countriesFile, error) {
 			}
 		}
 	}
-	return f, errors.Join(f.Names.check("names"), f.Demonyms.check("demonyms"))
+	return f, errors.Join(f.Names.check("names"), f.Demonyms.check("demonyms"), f.Former.check("former"))
 }
 
 func (n countryNames) check(member string) error {

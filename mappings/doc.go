@@ -21,6 +21,7 @@
 // is done. enrich.go makes lists of numbered members, and follows references. An operator's files win, field by field.
 //
 // [Builtin] and [Load] read the files into a [Set], or return [Mistakes].
+// witness.go tells searches which words are places and threats.
 // [Set.AppendDocument] makes the document of a change, [Set.Explain] reports where its
 // fields come from, [Set.Body] makes the body of a search, as package search says.
 // Package indices makes indices and searches them.

@@ -65,6 +65,7 @@ func LoadKnowing(folder fs.FS, from Gazetteer) (*Set, error) {
 	if s.index, err = s.index.filled(s.threats); err != nil {
 		return nil, fmt.Errorf("filling the placeholders of index.json: %w", err)
 	}
+	s.bodies.Witness = s.newWitness(world)
 	threats := newThreatWords(s.threats)
 	languages, err := s.index.languages()
 	if err != nil {

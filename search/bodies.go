@@ -24,6 +24,7 @@ type Bodies struct {
 	// the strings "{{words}}", "{{filter}}", "{{size}}" and "{{from}}".
 	Search, Complete []byte
 	Threats          []string // their names
+	Witness          Witness  // knows places and threats by their names; nil knows none
 }
 
 // Body returns the body of a _search request to [Path]. The error is a *Mistake that says what in the
@@ -56,15 +57,27 @@ func (b Bodies) Body(q Query) ([]byte, error) {
 	if !apart {
 		filters = append(without(choices, ""), filters...)
 	}
+	typed, understood := q.Words, Understood{}
+	if !q.Complete && q.Words != "" {
+		understood = Understand(q.Words, b.Witness)
+		q.Words = understood.Words
+	}
 	body, err := filled(file, q, filters)
-	if err != nil || q.Scored() && q.Fields == nil && !apart {
+	if err != nil || q.Complete && q.Scored() && q.Fields == nil && !apart {
 		return body, err
 	}
 	var members map[string]any
 	if err := json.Unmarshal(body, &members); err != nil {
 		return nil, err
 	}
-	if q.Words == "" {
+	if typed != "" && !q.Complete {
+		understood.request(members, typed)
+	}
+	if q.Words == "" && typed != "" {
+		delete(members, "highlight")
+		delete(members, "suggest")
+	}
+	if typed == "" {
 		members["query"] = clause{"bool": clause{"filter": filters}}
 		delete(members, "highlight")
 		delete(members, "suggest")

@@ -56,6 +56,15 @@ func (e explanation) parts(adds float64) ([]float64, bool) {
 	return share, true
 }
 
+// timed returns what was found and by what that is multiplied because of the time of a report, if e is the
+// product of these; the factor is nil otherwise.
+func (e explanation) timed() (found explanation, factor *explanation) {
+	if strings.HasPrefix(e.Description, "function score, product of") && len(e.Details) == 2 && strings.HasPrefix(e.Details[0].Description, "sum of") {
+		return e.Details[0], &e.Details[1]
+	}
+	return e, nil
+}
+
 // terms returns what was found in which field, where e adds that much to the score.
 func (e explanation) terms(adds float64) []Term {
 	if adds == 0 {

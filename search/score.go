@@ -174,6 +174,13 @@ func (s *scoreReader) clauses(e explanation, adds float64) {
 		s.reasons = append(s.reasons, Reason{Clause: name, Score: adds, Terms: terms})
 		return
 	}
+	if found, time := e.timed(); time != nil {
+		s.clauses(found, found.Value)
+		if gains := adds - found.Value; math.Abs(gains) >= tooLittle {
+			s.reasons = append(s.reasons, Reason{Clause: "its time", Score: gains, Terms: time.terms(gains)})
+		}
+		return
+	}
 	parts, ok := e.parts(adds)
 	if !ok || len(e.term().Fields) > 0 {
 		s.reasons = append(s.reasons, Reason{Score: adds, Terms: terms})

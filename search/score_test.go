@@ -53,6 +53,28 @@ a code 2: [code] [x] 2`
 	}
 }
 
+// TestReadScoreOfATime: what a report loses because it is over is a reason of its own, and what the reasons
+// add is the score.
+func TestReadScoreOfATime(t *testing.T) {
+	const body = `{"query": {"function_score": {"query": {"bool": {"should": [{"term": {"code": {"_name": "a code", "value": "x"}}}]}}}}}`
+	const answer = `{"hits": {"hits": [{"matched_queries": {"a code": 10}, "_explanation":
+		{"value": 6, "description": "sum of:", "details": [
+			{"value": 6, "description": "function score, product of:", "details": [
+				{"value": 10, "description": "sum of:", "details": [{"value": 10, "description": "ConstantScore(code:x)^10.0", "details": []}]},
+				{"value": 0.6, "description": "min of:", "details": [
+					{"value": 0.6, "description": "function score, score mode [sum]", "details": [
+						{"value": 0.6, "description": "Function for field ends_at:", "details": []}
+					]}, {"value": 3.4E38, "description": "maxBoost", "details": []}
+				]}
+			]}
+		]}}]}}`
+	score, err := ReadScore([]byte(answer), []byte(body))
+	if err != nil || len(score.Reasons) != 2 || score.Reasons[0].Clause != "a code" || score.Reasons[0].Score != 10 ||
+		score.Reasons[1].Clause != "its time" || score.Reasons[1].Score != -4 || score.Reasons[1].Terms[0].Where() != "when it ends" {
+		t.Errorf("%+v, %v", score.Reasons, err)
+	}
+}
+
 // TestReadScoreOfTheUnknown: what is not understood is a reason all the same, so that what the
 // reasons add is the score.
 func TestReadScoreOfTheUnknown(t *testing.T) {

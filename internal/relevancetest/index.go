@@ -96,7 +96,7 @@ func (x *Index) Show(t testing.TB) {
 
 // today is how a search body names the current day. It is replaced by aDay, when the feeds
 // are some months old: recency would otherwise let the order drift with the calendar.
-const today, aDay = `"origin":"now/d"`, `"origin":"2026-11-21T00:00:00Z"`
+const today, aDay = `:"now`, `:"2026-11-21T00:00:00Z||`
 
 // Search returns the first hits of a body as kind/id.
 func (x *Index) Search(ctx context.Context, body []byte) ([]string, error) {

@@ -129,6 +129,17 @@ func called(names iter.Seq[string], folded string) bool {
 // Kilometres returns how far a city is from a point.
 func (c *City) Kilometres(lat, lon float64) float64 { return c.kilometres(lat, lon) }
 
+// Cities yields all cities.
+func (g *Gazetteer) Cities() iter.Seq[*City] {
+	return func(yield func(*City) bool) {
+		for i := range g.cities {
+			if !yield(&g.cities[i]) {
+				return
+			}
+		}
+	}
+}
+
 // CitiesCalled yields the cities that have a name, which is folded.
 func (g *Gazetteer) CitiesCalled(folded string) iter.Seq[*City] {
 	return func(yield func(*City) bool) {

@@ -1,0 +1,230 @@
+package mappings
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+
+	"riskdex/internal/vocabulary"
+	"riskdex/mappings/gazetteer"
+	"riskdex/search"
+)
+
+// witness tells searches what the gazetteer and threats.json know of the words of a query. It reads them
+// when it is first asked.
+type witness struct {
+	countries countriesFile
+	world     func() *world
+	threats   func() *threatWords
+	small     map[string]bool
+	former    map[string]string // countries by the names that they had
+	alike     func() []likeName
+}
+
+// likeName is a main name that somebody may misspell, folded.
+type likeName struct {
+	name  string
+	place search.NamedPlace
+	known int // how well: people of a city, or of the cities of a country
+}
+
+func (s *Set) newWitness(get func() *world) *witness {
+	w := &witness{countries: s.countries, world: get, small: s.index.smallWords(), former: map[string]string{}}
+	for code, names := range s.countries.Former {
+		for _, name := range names {
+			w.former[gazetteer.Fold(name)] = code
+		}
+	}
+	w.threats = sync.OnceValue(func() *threatWords { return newThreatWords(s.threats.withoutDoubt()) })
+	w.alike = sync.OnceValue(w.mainNames)
+	return w
+}
+
+// smallWords returns the words that the analyzers of index.json take for no names.
+func (f indexFile) smallWords() map[string]bool {
+	var settings struct {
+		Index struct {
+			Analysis struct {
+				Filter map[string]struct {
+					Stopwords any `json:"stopwords"` // a list, or the name of one
+				} `json:"filter"`
+			} `json:"analysis"`
+		} `json:"index"`
+	}
+	small := map[string]bool{}
+	if err := json.Unmarshal(f.Settings, &settings); err == nil {
+		for _, name := range []string{"question_words", "small_words"} {
+			words, _ := settings.Index.Analysis.Filter[name].Stopwords.([]any)
+			for _, word := range words {
+				small[gazetteer.Fold(fmt.Sprint(word))] = true
+			}
+		}
+	}
+	return small
+}
+
+// withoutDoubt returns threats.json with words of several meanings as if they had one: who types them into
+// a search for risks means the risk.
+func (f *threatsFile) withoutDoubt() *threatsFile {
+	sure := &threatsFile{Threats: map[string]threat{}}
+	for name, t := range f.Threats {
+		words := slices.Clone(t.Words)
+		for i, rule := range words {
+			words[i] = strings.ReplaceAll(rule, ambiguous, "")
+		}
+		sure.Threats[name] = threat{t.Labels, words}
+	}
+	return sure
+}
+
+// Small reports whether a word is no name.
+func (w *witness) Small(word string) bool { return w.small[word] || isStopWord(word) }
+
+// Threat returns the threat that words begin with.
+func (w *witness) Threat(words []string) (string, int) {
+	for i, word := range words {
+		words[i] = vocabulary.Fold(word)
+	}
+	t := w.threats()
+	if of, n := t.part(words); n > 0 {
+		return t.names[of], n
+	}
+	counts := make([]int, len(t.names))
+	t.countScripts(counts, []byte(words[0]))
+	for of, n := range counts {
+		if n > 0 {
+			return t.names[of], 1
+		}
+	}
+	return "", 0
+}
+
+// Called returns the places with a name: a country, a part of the world, then cities, the largest first, or
+// regions.
+func (w *witness) Called(name string) (all []search.NamedPlace) {
+	world := w.world()
+	code := cmp.Or(world.country(name), world.demonyms[name], w.former[name])
+	if code != "" && len(name) > 2 {
+		if world.codes[name] == "" && world.demonyms[name] == "" && w.former[name] == "" { // in one of sixty languages, or nearly in English
+			all = w.better(name, code)
+		}
+		all = append(all, w.country(code))
+	}
+	for _, a := range w.countries.Areas {
+		if slices.ContainsFunc(a.Names, func(area string) bool { return gazetteer.Fold(area) == name }) {
+			all = append(all, search.NamedPlace{Name: a.Names[0], Countries: a.Countries})
+		}
+	}
+	cities := slices.SortedFunc(world.CitiesCalled(name), func(a, b *gazetteer.City) int { return b.Population - a.Population })
+	for _, c := range cities {
+		all = append(all, cityPlace(c))
+	}
+	for r := range world.RegionsCalled(name, slices.Collect(world.CountryCodes())) {
+		all = append(all, search.NamedPlace{Name: r.Name, Countries: []string{r.Country}})
+	}
+	return all
+}
+
+// better returns the countries with more people than one whose English name is one letter from a name that
+// the one has in some language: nigera is Niger in Latvian, and Nigeria.
+func (w *witness) better(name, than string) (all []search.NamedPlace) {
+	people := 0
+	for _, like := range w.alike() {
+		if like.place.Country && like.place.Countries[0] == than {
+			people = like.known
+		}
+	}
+	for _, like := range w.alike() {
+		if like.place.Country && like.place.Countries[0] != than && like.known > people && edits(name, like.name) == 1 {
+			all = append(all, like.place)
+		}
+	}
+	return all
+}
+
+func cityPlace(c *gazetteer.City) search.NamedPlace {
+	return search.NamedPlace{Name: c.Name, Countries: []string{c.Country}, City: c}
+}
+
+func (w *witness) country(code string) search.NamedPlace {
+	name := code
+	if names := w.countries.Names[code]; len(names) > 0 {
+		name = names[0]
+	}
+	return search.NamedPlace{Name: name, Countries: []string{code}, Country: true}
+}
+
+// mainNames returns the names that are tried for a misspelt one.
+func (w *witness) mainNames() (all []likeName) {
+	world := w.world()
+	people := map[string]int{}
+	for c := range world.Cities() {
+		people[c.Country] += c.Population
+		all = append(all, likeName{gazetteer.Fold(c.Name), cityPlace(c), c.Population})
+	}
+	for _, code := range slices.Sorted(maps.Keys(w.countries.Names)) {
+		for _, name := range w.countries.Names[code] {
+			all = append(all, likeName{gazetteer.Fold(name), w.country(code), people[code]})
+		}
+	}
+	return all
+}
+
+// Like returns the places whose main name is one letter from a name of five letters or more, or two from
+// one of eight; the nearest first, then the best known.
+func (w *witness) Like(name string) (places []search.NamedPlace) {
+	most := 1
+	if len(name) >= 8 {
+		most = 2
+	}
+	type found struct {
+		likeName
+		far int
+	}
+	var all []found
+	for _, like := range w.alike() {
+		if len(like.name) < 4 || like.name[0] != name[0] || max(len(like.name)-len(name), len(name)-len(like.name)) > most {
+			continue
+		}
+		if far := edits(name, like.name); far > 0 && far <= most {
+			all = append(all, found{like, far})
+		}
+	}
+	slices.SortFunc(all, func(a, b found) int {
+		return cmp.Or(a.far-b.far, b.known-a.known, cmp.Compare(a.name, b.name))
+	})
+	for _, f := range all {
+		places = append(places, f.place)
+	}
+	return places
+}
+
+// edits returns how many letters have to be added, left out, replaced or swapped with the next to make one
+// name of another.
+func edits(a, b string) int {
+	before, last := []int(nil), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		row := make([]int, len(b)+1)
+		row[0] = i + 1
+		for j := range len(b) {
+			change := last[j]
+			if a[i] != b[j] {
+				change++
+			}
+			row[j+1] = min(change, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}

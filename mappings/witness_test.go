@@ -1,0 +1,87 @@
+package mappings
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"riskdex/search"
+)
+
+// TestUnderstand tells what words are: the longest name counts, of namesakes the one that agrees with the
+// other words, and a word for a time is none to be found.
+func TestUnderstand(t *testing.T) {
+	w := builtinSet(t).bodies.Witness
+	for words, want := range map[string]string{
+		"bedbugs Paris":                   "Paris/FR; rest bedbugs; words bedbugs Paris",
+		"latest advisories":               "latest; kinds advisories; words ",
+		"floods in New York next week":    "New York City/US; natural_hazards; now/w+7d-now/w+14d; words floods in New York",
+		"nächste streiks":                 "strikes; now/d-; words streiks",
+		"séisme récent":                   "natural_hazards; latest; words séisme",
+		"next election Kenya":             "Kenya/KE; politics; now/d-; words election Kenya",
+		`"tear gas" Nairobi`:              "Nairobi/KE; words Nairobi tear gas",
+		"東京 今週 地震":                        "Tokyo/JP; natural_hazards; now/d-now/w+7d; words 东京 地震",
+		"kidnaping nigera":                "Nigeria/NG; kidnapping; words kidnaping nigera",
+		"Nairobbi protest":                "Nairobi/KE?; unrest; words Nairobbi protest",
+		"republic of korea":               "South Korea/KR; words republic of korea",
+		"Birmingham Alabama":              "Birmingham/US; Alabama/US; words Birmingham Alabama",
+		"west africa malaria":             "West Africa/BF+; health; words west africa malaria",
+		"what is the situation in Crimea": "Crimea/UA; rest situation; words what is the situation in Crimea",
+	} {
+		u := search.Understand(words, w)
+		if got := told(u); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", words, got, want)
+		}
+	}
+}
+
+// TestUnderstoodBody asks for what was understood: nothing that is known is looked for as if it was misspelt,
+// and a time is no word.
+func TestUnderstoodBody(t *testing.T) {
+	s := builtinSet(t)
+	for _, c := range []struct{ words, has, hasNot string }{
+		{"paris", `"a place that was understood"`, `"fuzziness"`},
+		{"bedbugs paris", `"the place, and what was asked about it"`, `"in the time`},
+		{"latest advisories", `{"terms":{"kind":["advisories"]}}`, `"latest`},
+		{"flood next week", `{"range":{"starts_at":{"lt":"now/w+14d"}}}`, `next week`},
+		{`"tear gas" kenya`, `"analyzer":"words","fields":["title^4"`, `\"`},
+		{"protest at the station hotel mashhad", `"match_phrase_prefix":{"title"`, `"in the time`},
+		{"東京 地震", `"a name in it without a space beside it"`, `"fuzziness"`},
+		{"kampuchea", `{"terms":{"country":["KH"]}}`, `"a name in it without a space beside it"`},
+	} {
+		body, err := s.SearchBody(c.words, search.Query{})
+		if err != nil || !strings.Contains(string(body), c.has) || strings.Contains(string(body), c.hasNot) {
+			t.Errorf("%s: want %s and not %s in %s, %v", c.words, c.has, c.hasNot, body, err)
+		}
+	}
+}
+
+func told(u search.Understood) string {
+	var all []string
+	for _, m := range u.Places {
+		p := m.Places[0]
+		text := p.Name + "/" + p.Countries[0]
+		if len(p.Countries) > 1 {
+			text += "+"
+		}
+		if m.Misspelt {
+			text += "?"
+		}
+		all = append(all, text)
+	}
+	all = append(all, u.Threats...)
+	switch {
+	case u.When == nil:
+	case u.When.Latest:
+		all = append(all, "latest")
+	default:
+		all = append(all, u.When.From+"-"+u.When.To)
+	}
+	if len(u.Kinds) > 0 {
+		all = append(all, fmt.Sprint("kinds ", u.Kinds[0]))
+	}
+	if len(u.Rest) > 0 {
+		all = append(all, "rest "+strings.Join(u.Rest, " "))
+	}
+	return strings.Join(append(all, "words "+u.Words), "; ")
+}

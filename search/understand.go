@@ -1,0 +1,346 @@
+package search
+
+import (
+	_ "embed"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"riskdex/mappings/gazetteer"
+	"riskdex/report"
+)
+
+// Understood is what the words of a query say, as far as the names of places and the words of threats and
+// of times tell. What is none of these is in Rest.
+type Understood struct {
+	// Words are what to look for in reports: the words as they were typed, without those that ask for a
+	// time or a kind of report, and without quotation marks.
+	Words   string
+	Phrases []string // what stands in quotation marks
+	Places  []Mention
+	Threats []string      // as threats.json names them, each once
+	When    *When         // the time that is asked for; nil if none is
+	Kinds   []report.Kind // that are named
+	Rest    []string      // the other words, but for small ones such as in
+	Subject string        // the words of Threats and Rest, folded
+	Warned  string        // those of Threats alone
+}
+
+// Mention is a name of a place in a query.
+type Mention struct {
+	Typed    string
+	Places   []NamedPlace // that may be meant, the likeliest first
+	Misspelt bool         // no place is called so: these are called nearly so
+}
+
+// NamedPlace is a place that a name may mean.
+type NamedPlace struct {
+	Name      string
+	Countries []string        // ISO 3166 alpha-2: of a part of the world several
+	City      *gazetteer.City // nil if it is a country, a region or a part of the world
+	Country   bool            // it is a country as a whole
+}
+
+// When is a time that a query asks for, in the date mathematics of Elasticsearch.
+type When struct {
+	Latest   bool   // whatever is newest
+	From, To string // what is valid at some time from From, and before To; without To, what begins after From
+}
+
+// Witness knows names of places and words of threats. Names and words come folded, with one space between
+// words.
+type Witness interface {
+	// Called returns the places with a name, the likeliest first.
+	Called(name string) []NamedPlace
+	// Like returns the places with nearly that name, the likeliest first.
+	Like(name string) []NamedPlace
+	// Threat returns the threat that words begin with, and how many of them are its name, or 0.
+	Threat(words []string) (threat string, n int)
+	// Small reports whether a word is so frequent in some language that it names nothing alone.
+	Small(word string) bool
+}
+
+// mostNameWords is the number of words in the longest names that are looked for.
+const mostNameWords = 5
+
+// Understand tells what the words of a query say. Without a witness it knows no places and no threats.
+func Understand(words string, w Witness) Understood {
+	var u Understood
+	u.Phrases, words = quoted(words)
+	words, asked := timesWithoutSpaces(words)
+	u.ask(asked...)
+	tokens := tokensOf(words)
+	var subject, warned []token
+	for at := 0; at < len(tokens); {
+		n := 0
+		if w != nil {
+			n = u.place(tokens[at:], w)
+		}
+		if n == 0 {
+			n = u.time(tokens[at:])
+		}
+		if n == 0 && w != nil {
+			if n = u.threat(tokens[at:], w); n > 0 {
+				subject, warned = append(subject, tokens[at:at+n]...), append(warned, tokens[at:at+n]...)
+			}
+		}
+		if n == 0 {
+			n = 1
+			if w == nil || !w.Small(tokens[at].folded) {
+				u.Rest = append(u.Rest, tokens[at].folded)
+				subject = append(subject, tokens[at])
+			}
+		}
+		at += n
+	}
+	if w != nil {
+		u.correct(w)
+	}
+	u.agree()
+	misspelt := func(t token) bool {
+		return slices.ContainsFunc(u.Places, func(m Mention) bool { return m.Misspelt && slices.Contains(strings.Fields(m.Typed), t.folded) })
+	}
+	u.Warned = joined(warned)
+	u.Subject = joined(slices.DeleteFunc(subject, misspelt))
+	var kept []string
+	for i, field := range strings.Fields(words) {
+		if !slices.ContainsFunc(tokens, func(t token) bool { return t.field == i }) ||
+			slices.ContainsFunc(tokens, func(t token) bool { return t.field == i && !t.asks }) {
+			kept = append(kept, field)
+		}
+	}
+	u.Words = strings.Join(append(kept, u.Phrases...), " ")
+	return u
+}
+
+// Known reports whether everything that was typed was understood as it is, so that nothing in it can be
+// misspelt.
+func (u Understood) Known() bool {
+	return len(u.Rest) == 0 && len(u.Places)+len(u.Threats) > 0 &&
+		!slices.ContainsFunc(u.Places, func(m Mention) bool { return m.Misspelt })
+}
+
+// token is a word of a query, folded.
+type token struct {
+	folded, typed string
+	field         int  // which word, between spaces, it is of
+	asks          bool // for a time or for a kind
+}
+
+func tokensOf(words string) (tokens []token) {
+	for i, field := range strings.Fields(words) {
+		field = strings.TrimFunc(field, func(c rune) bool { return unicode.IsPunct(c) || unicode.IsSymbol(c) })
+		for folded := range strings.FieldsSeq(gazetteer.Fold(field)) {
+			tokens = append(tokens, token{folded: folded, typed: field, field: i})
+		}
+	}
+	return tokens
+}
+
+func joined(tokens []token) string {
+	var words []string
+	for _, t := range tokens {
+		words = append(words, t.folded)
+	}
+	return strings.Join(words, " ")
+}
+
+// quoted returns what stands in quotation marks, and the rest.
+func quoted(words string) (phrases []string, rest string) {
+	closing := map[rune]rune{'"': '"', '“': '”', '„': '“', '«': '»'}
+	for {
+		start := strings.IndexFunc(words, func(c rune) bool { return closing[c] != 0 })
+		if start < 0 {
+			return phrases, strings.TrimSpace(rest + words)
+		}
+		open := []rune(words[start:])[0]
+		phrase, after, ok := strings.Cut(words[start+len(string(open)):], string(closing[open]))
+		if !ok {
+			return phrases, strings.TrimSpace(rest + words[:start] + phrase)
+		}
+		if phrase = strings.TrimSpace(phrase); phrase != "" {
+			phrases = append(phrases, phrase)
+		}
+		rest, words = rest+words[:start]+" ", after
+	}
+}
+
+// place finds the longest name of a place that tokens begin with, and returns how many of them it is.
+func (u *Understood) place(tokens []token, w Witness) int {
+	for n := min(mostNameWords, len(tokens)); n > 0; n-- {
+		name := joined(tokens[:n])
+		if n == 1 && (w.Small(name) || askedFor()[name] != "") {
+			continue
+		}
+		if places := w.Called(name); len(places) > 0 {
+			if of, most := w.Threat([]string{name}); n == 1 && most > 0 && of != "" && !unicode.IsUpper([]rune(tokens[0].typed)[0]) {
+				continue // Split, Mobile: of two readings the usual one, unless it is written as a name
+			}
+			u.Places = append(u.Places, Mention{Typed: name, Places: places})
+			return n
+		}
+	}
+	return 0
+}
+
+func (u *Understood) threat(tokens []token, w Witness) int {
+	var words []string
+	for _, t := range tokens {
+		words = append(words, t.folded)
+	}
+	threat, n := w.Threat(words)
+	if n > 0 && !slices.Contains(u.Threats, threat) {
+		u.Threats = append(u.Threats, threat)
+	}
+	return n
+}
+
+// shortestTypo is the number of letters of a word that may be misspelt.
+const shortestTypo = 5
+
+// correct looks for places that the words that are left nearly name.
+func (u *Understood) correct(w Witness) {
+	for n := min(mostNameWords, len(u.Rest)); n > 0; n-- {
+		for at := 0; at+n <= len(u.Rest); at++ {
+			name := strings.Join(u.Rest[at:at+n], " ")
+			if len(name) < shortestTypo {
+				continue
+			}
+			if places := w.Like(name); len(places) > 0 {
+				u.Places = append(u.Places, Mention{Typed: name, Places: places, Misspelt: true})
+				u.Rest = slices.Delete(u.Rest, at, at+n)
+				at--
+			}
+		}
+	}
+}
+
+// agree puts first, among places of the same name, those that are in a country that the other names say.
+func (u *Understood) agree() {
+	for i, m := range u.Places {
+		inOthers := func(p NamedPlace) bool {
+			return slices.ContainsFunc(p.Countries, func(code string) bool {
+				for j, other := range u.Places {
+					if i != j && slices.Contains(other.Places[0].Countries, code) {
+						return true
+					}
+				}
+				return false
+			})
+		}
+		slices.SortStableFunc(m.Places, func(a, b NamedPlace) int {
+			switch in, also := inOthers(a), inOthers(b); {
+			case in && !also:
+				return -1
+			case also && !in:
+				return 1
+			}
+			return 0
+		})
+	}
+}
+
+//go:embed times.txt
+var times string
+
+// askedFor maps folded phrases to what they ask for, the name of a line of times.txt.
+var askedFor = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for line := range strings.Lines(times) {
+		asks, phrases, found := strings.Cut(line, ":")
+		if !found || strings.HasPrefix(line, "#") {
+			continue
+		}
+		for phrase := range strings.SplitSeq(phrases, ",") {
+			all[gazetteer.Fold(strings.TrimSpace(phrase))] = asks
+		}
+	}
+	return all
+})
+
+// spaceless reports whether a phrase is written in a script that has no spaces between words.
+func spaceless(phrase string) bool {
+	return strings.ContainsFunc(phrase, func(c rune) bool {
+		return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	})
+}
+
+// timesWithoutSpaces takes times out of words in scripts without spaces, the longest first.
+func timesWithoutSpaces(words string) (rest string, asked []string) {
+	if !spaceless(words) {
+		return words, nil
+	}
+	folded, phrases := gazetteer.Fold(words), []string{}
+	for phrase := range askedFor() {
+		if spaceless(phrase) && strings.Contains(folded, phrase) {
+			phrases = append(phrases, phrase)
+		}
+	}
+	slices.SortFunc(phrases, func(a, b string) int { return len(b) - len(a) })
+	for _, phrase := range phrases {
+		if before, after, found := strings.Cut(folded, phrase); found {
+			folded, asked = strings.TrimSpace(before+" "+after), append(asked, askedFor()[phrase])
+		}
+	}
+	if len(asked) == 0 {
+		return words, nil
+	}
+	return folded, asked
+}
+
+// time finds the longest phrase for a time or a kind that tokens begin with, and returns how many of them
+// it is. A year is looked for in reports, too.
+func (u *Understood) time(tokens []token) int {
+	const mostWords = 4
+	for n := min(mostWords, len(tokens)); n > 0; n-- {
+		asks := askedFor()[joined(tokens[:n])]
+		if asks == "" {
+			continue
+		}
+		for i := range tokens[:n] {
+			tokens[i].asks = true
+		}
+		u.ask(asks)
+		return n
+	}
+	if year, err := strconv.Atoi(tokens[0].folded); err == nil && year > 2000 && year < 2100 {
+		u.When = &When{From: tokens[0].folded + "-01-01", To: strconv.Itoa(year+1) + "-01-01"}
+		return 1
+	}
+	return 0
+}
+
+// ask notes what words ask for.
+func (u *Understood) ask(all ...string) {
+	for _, asks := range all {
+		if kind, err := report.ParseKind(asks); err == nil {
+			u.Kinds = append(u.Kinds, kind)
+			continue
+		}
+		when := periods()[asks]
+		if u.When == nil || when.To != "" { // a period says more than latest or upcoming
+			u.When = &when
+		}
+	}
+}
+
+// periods are the times that lines of times.txt ask for.
+func periods() map[string]When {
+	return map[string]When{
+		"latest":     {Latest: true},
+		"upcoming":   {From: "now/d"},
+		"now":        {From: "now/d", To: "now+1d/d"},
+		"tomorrow":   {From: "now+1d/d", To: "now+2d/d"},
+		"weekend":    {From: "now/w+5d", To: "now/w+7d"},
+		"this week":  {From: "now/d", To: "now/w+7d"},
+		"next week":  {From: "now/w+7d", To: "now/w+14d"},
+		"last week":  {From: "now/d-7d", To: "now/d"},
+		"this month": {From: "now/d", To: "now/M+1M"},
+		"next month": {From: "now/M+1M", To: "now/M+2M"},
+		"last month": {From: "now/M-1M", To: "now/M"},
+		"this year":  {From: "now/d", To: "now/y+1y"},
+		"next year":  {From: "now/y+1y", To: "now/y+2y"},
+	}
+}
