@@ -58,7 +58,11 @@ func (b Bodies) Body(q Query) ([]byte, error) {
 		filters = append(without(choices, ""), filters...)
 	}
 	body, err := filled(file, q, filters)
-	if err != nil || q.Scored() && q.Fields == nil && !apart {
+	var places []Mention
+	if q.Words != "" && !q.Complete {
+		places = Understand(q.Words, b.Witness).named()
+	}
+	if err != nil || q.Scored() && q.Fields == nil && !apart && len(places) == 0 {
 		return body, err
 	}
 	var members map[string]any
@@ -77,6 +81,14 @@ func (b Bodies) Body(q Query) ([]byte, error) {
 	}
 	if q.Fields != nil {
 		members["_source"] = q.Fields
+	}
+	if len(places) > 0 {
+		facets, _ := members["aggs"].(map[string]any)
+		if facets == nil {
+			facets = clause{}
+			members["aggs"] = facets
+		}
+		facets["places"] = counted(places)
 	}
 	if apart {
 		members["post_filter"] = all(choices, "")

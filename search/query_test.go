@@ -112,3 +112,38 @@ func TestExcerptsAreInTheLanguageThatIsAskedFor(t *testing.T) {
 		t.Errorf("excerpts: %q", got)
 	}
 }
+
+// TestDidYouMeanIsTried: other words are proposed for those that are not understood, if they find what the
+// typed ones do not.
+func TestDidYouMeanIsTried(t *testing.T) {
+	set, err := mappings.Builtin()
+	require.NoError(t, err)
+	const weak, well = `{"hits":{"hits":[{"matched_queries":["new"]}]}}`, `{"hits":{"hits":[{"matched_queries":["phrase"]}]}}`
+	for _, c := range []struct{ words, other, tried, want string }{
+		{"museem", "museum", well, "museum"},
+		{"museem", "museum", weak, ""},
+		{"oslo museem", "museum", well, "oslo museum"},
+		{"brugge", "bridge", well, ""},  // a place
+		{"thieves", "themes", well, ""}, // a threat
+		{"beer", "been", well, ""},      // as many words are alike
+	} {
+		sent := 0
+		found, err := set.Ask(search.Query{Words: c.words}, func([]byte) (search.Result, error) {
+			if sent++; sent > 1 {
+				return search.ReadResult([]byte(c.tried))
+			}
+			var words []string
+			for word := range strings.FieldsSeq(c.words) {
+				options := ""
+				if word[:2] == c.other[:2] {
+					options = `{"text":"` + c.other + `"}`
+				}
+				words = append(words, `{"text":"`+word+`","options":[`+options+`]}`)
+			}
+			return search.ReadResult([]byte(`{"hits":{"hits":[]},"suggest":{"did_you_mean":[` + strings.Join(words, ",") + `]}}`))
+		})
+		if found.DidYouMean != c.want || err != nil {
+			t.Errorf("%s, %s: proposes %q, %v, want %q", c.words, c.other, found.DidYouMean, err, c.want)
+		}
+	}
+}

@@ -22,10 +22,16 @@ type Result struct {
 	// DidYouMean is the search with likelier words in place of those that no report has. It
 	// is empty if there is nothing to correct.
 	DidYouMean string
+	suggested  []suggestion // for each word
 
 	// AsTyped reports whether a hit was found by the words as they were typed, and not only by
 	// similar ones, or by a place among them.
 	AsTyped bool
+
+	// NoReport is a place in the words that no report is about, so that the hits are those nearest to it.
+	// It is nil if there is none.
+	NoReport *Absent
+	about    []int // how many reports are about each place that the words surely name
 
 	// Facets count the matching documents by the values of a field: kind, country,
 	// risk_level, threats. The most frequent values come first.
@@ -193,9 +199,16 @@ func ReadResult(answer []byte) (Result, error) {
 		result.Hits = append(result.Hits, h)
 	}
 	if !result.AsTyped {
-		result.DidYouMean = didYouMean(found.Suggest.DidYouMean, result.Hits)
+		result.suggested = found.Suggest.DidYouMean
+		result.DidYouMean = didYouMean(result.suggested, result.Hits)
 	}
 	for field, facet := range found.Facets {
+		if field == "places" {
+			for _, bucket := range append(facet.Buckets, facet.Apart.Buckets...) {
+				result.about = append(result.about, bucket.Documents)
+			}
+			continue
+		}
 		if result.Facets == nil {
 			result.Facets = make(map[string][]Count)
 		}

@@ -19,6 +19,7 @@ type Found struct {
 	Hits       []Hit              `json:"hits"`
 	Facets     map[string][]Count `json:"facets"`
 	DidYouMean string             `json:"did_you_mean,omitempty"`
+	NoReportOn *search.Absent     `json:"no_report_on,omitempty"`
 	NoReport   bool               `json:"no_report"` // by words, nothing, or only what is similar to the words, or about a place in them
 }
 
@@ -75,7 +76,10 @@ func completedOf(found search.Result, q search.Query) Completed {
 func foundOf(found search.Result, q search.Query) Found {
 	answer := Found{
 		Total: found.Total, More: found.More, Hits: []Hit{}, Facets: map[string][]Count{}, DidYouMean: found.DidYouMean,
-		NoReport: q.Words != "" && (found.Total == 0 || q.From == 0 && !found.AsTyped),
+		NoReport: q.Words != "" && (found.Total == 0 || found.NoReport != nil || q.From == 0 && !found.AsTyped), NoReportOn: found.NoReport,
+	}
+	if q.Near == nil {
+		q.Near = found.NoReport.Around()
 	}
 	for _, h := range found.Hits {
 		hit := Hit{
