@@ -51,6 +51,9 @@ func (b Bodies) Ask(q Query, send func(body []byte) (Result, error)) (Result, er
 	}
 	found, err := send(body)
 	found.Request.Body = body
+	if q.Complete {
+		found.Hits = completions(found.Hits, q.Words)
+	}
 	if err != nil || q.Words == "" || q.Complete {
 		return found, err
 	}

@@ -97,6 +97,46 @@ func TestMatchedNames(t *testing.T) {
 			t.Errorf("%q: %q, want %q", typed, got, want)
 		}
 	}
+	guide := search.Hit{Fields: search.Fields{Title: "Buenos Aires – City Safety Guide", NamesKnown: "Buenos_Aires Santa_María_del_Buen_Ayre"}}
+	for typed, want := range map[string]string{"sa": "Santa María del Buen Ayre", "safety": "", "tango buenos aires": ""} {
+		if got := guide.Matched(typed); got != want {
+			t.Errorf("%q of a title with more than a name: %q, want %q", typed, got, want)
+		}
+	}
+}
+
+// TestCompletionsBegin: what begins as typed goes before what has a word that does, and that before what is
+// similar; three letters are too few for either.
+func TestCompletionsBegin(t *testing.T) {
+	set, err := mappings.Builtin()
+	require.NoError(t, err)
+	const hits = `{"hits":{"hits":[{"_source":{"title":"London – City Safety Guide","code":"LON","names_known":"Londres","airports":["LHR"]}},
+		{"_source":{"title":"East London"}},{"_source":{"title":"Georgia’s long winter"}}]}}`
+	for typed, want := range map[string]int{"l": 1, "lon": 1, "lh": 1, "londr": 1, "lond": 2, "saf": 0, "safe": 3, "lodn": 3} {
+		found, err := set.Ask(search.Query{Words: typed, Complete: true}, func([]byte) (search.Result, error) { return search.ReadResult([]byte(hits)) })
+		if len(found.Hits) != want || err != nil {
+			t.Errorf("%q completes to %d, %v, want %d", typed, len(found.Hits), err, want)
+		}
+	}
+}
+
+// TestExcerptsRead: a snippet is a sentence and neither the title again nor a label, or else the summary
+// begins to be told.
+func TestExcerptsRead(t *testing.T) {
+	for _, c := range []struct{ summary, text, want string }{
+		{"", "<em>Naples</em> under the volcano\n\nLava flows &amp; <em>ash</em> falls there.", "Lava flows &amp; <em>ash</em> falls there."},
+		{"Two <thirds>.\n\nMore.", "<em>Naples</em> under the volcano", "Two &lt;thirds&gt;."},
+		{"Lava flows.", "<em>Italy</em>", "Lava flows."},
+		{"", "<em>Italy</em>", "<em>Italy</em>"},
+		{"x", "<em>火山</em>灰正在落到城市。", "<em>火山</em>灰正在落到城市。"},
+		{"", "", ""},
+	} {
+		hit := search.Hit{Fields: search.Fields{Title: "Naples under the volcano", Summary: c.summary}}
+		hit.Highlights = map[string][]string{"text": {c.text}}
+		if got := append(hit.Excerpts(""), "")[0]; got != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.summary, c.text, got, c.want)
+		}
+	}
 }
 
 func TestExcerptsAreInTheLanguageThatIsAskedFor(t *testing.T) {

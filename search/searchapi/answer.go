@@ -1,7 +1,6 @@
 package searchapi
 
 import (
-	"html"
 	"maps"
 	"slices"
 
@@ -85,7 +84,6 @@ func foundOf(found search.Result, q search.Query) Found {
 		hit := Hit{
 			Suggestion: suggestionOf(h, q), RiskLevel: h.RiskLevel, RiskLabel: h.RiskLabel, Threats: list(h.Threats),
 			StartsAt: h.StartsAt, EndsAt: h.EndsAt, Published: h.Published, Updated: h.Updated, Received: h.Received,
-			Snippet: html.EscapeString(h.Summary),
 		}
 		if texts := h.Excerpts(q.Language); len(texts) > 0 {
 			hit.Snippet = texts[0]
