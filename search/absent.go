@@ -140,21 +140,33 @@ func elsewhere(p NamedPlace, places []Mention, about []int) bool {
 
 // instead replaces hits by what is nearest to an absent place, unless nothing is near and the other words
 // have found something.
-func (b Bodies) instead(found Result, q Query, p NamedPlace, u Understood, send func([]byte) (Result, error)) (Result, error) {
+func (b Bodies) instead(
+	found Result, q Query, p NamedPlace, u Understood, send func([]byte) (Result, error),
+) (Result, error) {
 	if q.Sort == Relevance {
 		q.Sort = ""
 	}
-	q.Words, q.around = "", &around{p.Countries, found.NoReport.Around(), u.Threats, found.Total > 0 && len(u.Rest)+len(u.Threats) > 0}
-	body, err := b.Body(q)
-	if err != nil {
-		return found, err
+	others := found.Total > 0 && len(u.Rest)+len(u.Threats) > 0
+	q.Words = ""
+	for _, within := range []bool{true, false} {
+		q.around = &around{p.Countries, found.NoReport.Around(), u.Threats, within}
+		body, err := b.Body(q)
+		if err != nil {
+			return found, err
+		}
+		near, err := send(body)
+		if err != nil {
+			return found, err
+		}
+		if near.Total > 0 {
+			near.NoReport, near.Request.Body = found.NoReport, found.Request.Body
+			return near, nil
+		}
+		if others {
+			break
+		}
 	}
-	near, err := send(body)
-	if err != nil || near.Total == 0 {
-		return found, err
-	}
-	near.NoReport, near.Request.Body = found.NoReport, found.Request.Body
-	return near, nil
+	return found, nil
 }
 
 // around is a search for what tells most of a place that no report is about.
@@ -171,6 +183,7 @@ func (a around) rank(members clause) error {
 	should := []any{
 		clause{"constant_score": clause{"filter": inCountry}},
 		clause{"constant_score": clause{"filter": clause{"terms": clause{"threats": a.threats}}, "boost": 0.3}},
+		clause{"constant_score": clause{"filter": clause{"term": clause{"kind": "cities"}}, "boost": 0.2}},
 	}
 	bounds := []any{inCountry}
 	if a.near != nil {
@@ -211,12 +224,28 @@ func counted(places []Mention) clause {
 				about = append(about, clause{"terms": clause{"country": p.Countries}})
 			}
 		}
-		for _, name := range slices.Compact(names) {
-			about = append(about, clause{"multi_match": clause{
-				"query": name, "type": "phrase", "fields": []string{"title", "names", "places.name", "summary", "text"},
-			}})
-		}
-		all = append(all, clause{"bool": clause{"should": about}})
+		all = append(all, clause{"bool": clause{"should": append(about, phrases(slices.Compact(names))...)}})
 	}
 	return clause{"filters": clause{"filters": all}}
+}
+
+// phrases returns clauses that each find a name in the texts of a report.
+func phrases(names []string) (all []any) {
+	for _, name := range names {
+		all = append(all, clause{"multi_match": clause{
+			"query": name, "type": "phrase", "fields": []string{"title", "names", "places.name", "summary", "text", "text_in.*"},
+		}})
+	}
+	return all
+}
+
+// otherNames returns what the places of the words are called where something else was typed: London for
+// londres and lodnon.
+func (u Understood) otherNames() (names []string) {
+	for _, m := range u.Places {
+		if name := m.Places[0].Name; gazetteer.Fold(name) != m.Typed {
+			names = append(names, name)
+		}
+	}
+	return names
 }

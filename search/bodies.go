@@ -58,11 +58,12 @@ func (b Bodies) Body(q Query) ([]byte, error) {
 		filters = append(without(choices, ""), filters...)
 	}
 	body, err := filled(file, q, filters)
-	var places []Mention
+	var u Understood
 	if q.Words != "" && !q.Complete {
-		places = Understand(q.Words, b.Witness).named()
+		u = Understand(q.Words, b.Witness)
 	}
-	if err != nil || q.Scored() && q.Fields == nil && !apart && len(places) == 0 {
+	places := u.named()
+	if err != nil || q.Scored() && q.Fields == nil && !apart && len(u.Places) == 0 {
 		return body, err
 	}
 	var members map[string]any
@@ -81,6 +82,9 @@ func (b Bodies) Body(q Query) ([]byte, error) {
 	}
 	if q.Fields != nil {
 		members["_source"] = q.Fields
+	}
+	if shown, ok := members["highlight"].(map[string]any); ok && shown["highlight_query"] != nil {
+		shown["highlight_query"] = clause{"bool": clause{"should": append(phrases(u.otherNames()), shown["highlight_query"])}}
 	}
 	if len(places) > 0 {
 		facets, _ := members["aggs"].(map[string]any)

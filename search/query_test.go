@@ -128,6 +128,7 @@ func TestExcerptsRead(t *testing.T) {
 		{"Two <thirds>.\n\nMore.", "<em>Naples</em> under the volcano", "Two &lt;thirds&gt;."},
 		{"Lava flows.", "<em>Italy</em>", "Lava flows."},
 		{"", "<em>Italy</em>", "<em>Italy</em>"},
+		{"Lava flows.", "24&#x2F;08&#x2F;2026 - 13:16 at noon", "Lava flows."},
 		{"x", "<em>火山</em>灰正在落到城市。", "<em>火山</em>灰正在落到城市。"},
 		{"", "", ""},
 	} {
@@ -184,6 +185,25 @@ func TestDidYouMeanIsTried(t *testing.T) {
 		})
 		if found.DidYouMean != c.want || err != nil {
 			t.Errorf("%s, %s: proposes %q, %v, want %q", c.words, c.other, found.DidYouMean, err, c.want)
+		}
+	}
+}
+
+// TestHighlightsKnowOtherNames: what a report calls a place is marked where another name was typed.
+func TestHighlightsKnowOtherNames(t *testing.T) {
+	set, err := mappings.Builtin()
+	require.NoError(t, err)
+	for words, want := range map[string]bool{"londres metro": true, "lodnon": true, "london": false} {
+		body, err := set.SearchBody(words, search.Query{})
+		require.NoError(t, err)
+		var made struct {
+			Highlight struct {
+				Query any `json:"highlight_query"`
+			} `json:"highlight"`
+		}
+		require.NoError(t, json.Unmarshal(body, &made))
+		if got := strings.Contains(fmt.Sprint(made.Highlight.Query), "query:London type:phrase"); got != want {
+			t.Errorf("%s marks %v", words, made.Highlight.Query)
 		}
 	}
 }

@@ -205,7 +205,7 @@ func (h Hit) Excerpts(language string) []string {
 			read := false
 			paragraphs := slices.DeleteFunc(strings.Split(text, "\n\n"), func(p string) bool {
 				plain := html.UnescapeString(strings.NewReplacer("<em>", "", "</em>", "").Replace(p))
-				matches := plain != p && folded(plain) != folded(h.Title)
+				matches := strings.Contains(p, "<em>") && folded(plain) != folded(h.Title)
 				read = read || matches && isSentence(plain)
 				return !matches
 			})
