@@ -21,7 +21,7 @@ import (
 func TestSearchPage(t *testing.T) {
 	d := openStatusDesk(t)
 	d.found = search.Result{
-		Total: 25, DidYouMean: "sydney", Request: search.Request{Path: "/a,b/_search", Body: []byte(`{"size":10}`)},
+		Total: 25, DidYouMean: "sydney", NoReport: &search.Absent{Name: "Kiama", Countries: []string{"AU"}, Location: &search.Point{Latitude: 51.5, Longitude: -0.12}}, Request: search.Request{Path: "/a,b/_search", Body: []byte(`{"size":10}`)},
 		Facets: map[string][]search.Count{"risk_level": {{Value: "3", Documents: 7}}, "threats": {{Value: "unrest", Documents: 2}, {Value: "crime", Documents: 4}}},
 		Hits:   []search.Hit{{ID: "a&b", Score: 1234.56, Fields: search.Fields{Kind: report.Cities, Title: "Sydney", Threats: []string{"crime"}, RiskLevel: 4, RiskLabel: "High", Location: &search.Point{Latitude: 51.6, Longitude: -0.12}}}},
 	}
@@ -43,7 +43,7 @@ func TestSearchPage(t *testing.T) {
 	const narrowed = "&amp;kind=cities&amp;kind=advisories&amp;near=51.5%2C-0.12&amp;q=sidney+x&amp;risk_at_least=2&amp;sort=relevance"
 	for _, want := range []string{
 		`value="sidney x"`, `value="cities" checked`, `value="special-reports">`, `value="fr, BE"`, `value="2" selected`, `<option selected>crime`, `<option selected>relevance`, `name="near" value="51.5,-0.12"`, `name="valid_on" value="2026-07-30"`, `<span class="risk risk-4">High, risk 4 of 5</span> · 11.1 km away`, `aria-label="Map; 11: Sydney"`,
-		"11 to 11 of 25 found", "Sydney", "· crime", "score 1,234.5", "POST /a,b/_search", "&#34;size&#34;: 10",
+		"11 to 11 of 25 found", "No report on Kiama (AU). Nearest: Sydney, 11 km.", "Sydney", "· crime", "score 1,234.5", "POST /a,b/_search", "&#34;size&#34;: 10",
 		`href="/search?country=fr%2C+BE&amp;kind=cities&amp;kind=advisories&amp;near=51.5%2C-0.12&amp;q=sydney&amp;risk_at_least=2&amp;sort=relevance&amp;threat=crime&amp;valid_on=2026-07-30"`,                                 // did you mean
 		`href="/search?country=fr%2C+BE&amp;from=20` + narrowed + `&amp;threat=crime&amp;valid_on=2026-07-30" rel="next"`, `href="/search?country=fr%2C+BE` + narrowed + `&amp;threat=crime&amp;valid_on=2026-07-30" rel="prev"`, // paging
 		`href="/search?country=fr%2C+BE` + narrowed + `&amp;threat=crime&amp;threat=unrest&amp;valid_on=2026-07-30"><bdi>unrest`, `href="/search?country=fr%2C+BE` + narrowed + `&amp;valid_on=2026-07-30" aria-current="true"><bdi>crime`,

@@ -27,6 +27,11 @@ func parseQuery(data []byte) ([]byte, error) {
 // complete.json.
 func (s *Set) Body(q search.Query) ([]byte, error) { return s.bodies.Body(q) }
 
+// Ask makes a search with send, as [search.Bodies.Ask] does.
+func (s *Set) Ask(q search.Query, send func(body []byte) (search.Result, error)) (search.Result, error) {
+	return s.bodies.Ask(q, send)
+}
+
 // SearchBody is Body for words as a person types them.
 func (s *Set) SearchBody(words string, q search.Query) ([]byte, error) {
 	q.Words = words

@@ -147,6 +147,21 @@ func (w *witness) better(name, than string) (all []search.NamedPlace) {
 	return all
 }
 
+// Largest returns the largest city of a country or a region.
+func (w *witness) Largest(p search.NamedPlace) (largest *gazetteer.City) {
+	world := w.world()
+	for c := range world.Cities() {
+		in := slices.Contains(p.Countries, c.Country)
+		if r := world.Region(c); in && !p.Country && len(p.Countries) == 1 {
+			in = r != nil && r.Name == p.Name
+		}
+		if in && (largest == nil || c.Population > largest.Population) {
+			largest = c
+		}
+	}
+	return largest
+}
+
 func cityPlace(c *gazetteer.City) search.NamedPlace {
 	return search.NamedPlace{Name: c.Name, Countries: []string{c.Country}, City: c}
 }

@@ -63,6 +63,7 @@ func (b Bodies) Body(q Query) ([]byte, error) {
 		q.Words = understood.Words
 	}
 	body, err := filled(file, q, filters)
+	places := understood.named()
 	if err != nil || q.Complete && q.Scored() && q.Fields == nil && !apart {
 		return body, err
 	}
@@ -89,6 +90,17 @@ func (b Bodies) Body(q Query) ([]byte, error) {
 	}
 	if q.Fields != nil {
 		members["_source"] = q.Fields
+	}
+	if shown, ok := members["highlight"].(map[string]any); ok && shown["highlight_query"] != nil {
+		shown["highlight_query"] = clause{"bool": clause{"should": append(phrases(understood.otherNames()), shown["highlight_query"])}}
+	}
+	if len(places) > 0 {
+		facets, _ := members["aggs"].(map[string]any)
+		if facets == nil {
+			facets = clause{}
+			members["aggs"] = facets
+		}
+		facets["places"] = counted(places)
 	}
 	if apart {
 		members["post_filter"] = all(choices, "")

@@ -35,6 +35,8 @@ type Query struct {
 
 	Size int // hits to return; 0 means 10, or 8 of a completion
 	From int // hits to pass over; From and Size together are at most 10,000
+
+	around *around // in place of the words
 }
 
 // Order is the order of hits. The zero value is by relevance; without words it is the nearest first if a
@@ -135,6 +137,9 @@ func (q Query) Scored() bool { return q.by() == Relevance }
 // cluster may not allow: the score of a hit is its place in the order, to about two minutes or
 // a ten-millionth of the distance.
 func (q Query) ordered(members clause) error {
+	if q.around != nil && q.Sort == "" {
+		return q.around.rank(members)
+	}
 	sort := []any{"_score", clause{"id": "asc"}, clause{"kind": "asc"}}
 	functions := newest()
 	switch q.by() {

@@ -97,6 +97,47 @@ func TestMatchedNames(t *testing.T) {
 			t.Errorf("%q: %q, want %q", typed, got, want)
 		}
 	}
+	guide := search.Hit{Fields: search.Fields{Title: "Buenos Aires – City Safety Guide", NamesKnown: "Buenos_Aires Santa_María_del_Buen_Ayre"}}
+	for typed, want := range map[string]string{"sa": "Santa María del Buen Ayre", "safety": "", "tango buenos aires": ""} {
+		if got := guide.Matched(typed); got != want {
+			t.Errorf("%q of a title with more than a name: %q, want %q", typed, got, want)
+		}
+	}
+}
+
+// TestCompletionsBegin: what begins as typed goes before what has a word that does, and that before what is
+// similar; three letters are too few for either.
+func TestCompletionsBegin(t *testing.T) {
+	set, err := mappings.Builtin()
+	require.NoError(t, err)
+	const hits = `{"hits":{"hits":[{"_source":{"title":"London – City Safety Guide","code":"LON","names_known":"Londres","airports":["LHR"]}},
+		{"_source":{"title":"East London"}},{"_source":{"title":"Georgia’s long winter"}}]}}`
+	for typed, want := range map[string]int{"l": 1, "lon": 1, "lh": 1, "londr": 1, "lond": 2, "saf": 0, "safe": 3, "lodn": 3} {
+		found, err := set.Ask(search.Query{Words: typed, Complete: true}, func([]byte) (search.Result, error) { return search.ReadResult([]byte(hits)) })
+		if len(found.Hits) != want || err != nil {
+			t.Errorf("%q completes to %d, %v, want %d", typed, len(found.Hits), err, want)
+		}
+	}
+}
+
+// TestExcerptsRead: a snippet is a sentence and neither the title again nor a label, or else the summary
+// begins to be told.
+func TestExcerptsRead(t *testing.T) {
+	for _, c := range []struct{ summary, text, want string }{
+		{"", "<em>Naples</em> under the volcano\n\nLava flows &amp; <em>ash</em> falls there.", "Lava flows &amp; <em>ash</em> falls there."},
+		{"Two <thirds>.\n\nMore.", "<em>Naples</em> under the volcano", "Two &lt;thirds&gt;."},
+		{"Lava flows.", "<em>Italy</em>", "Lava flows."},
+		{"", "<em>Italy</em>", "<em>Italy</em>"},
+		{"Lava flows.", "24&#x2F;08&#x2F;2026 - 13:16 at noon", "Lava flows."},
+		{"x", "<em>火山</em>灰正在落到城市。", "<em>火山</em>灰正在落到城市。"},
+		{"", "", ""},
+	} {
+		hit := search.Hit{Fields: search.Fields{Title: "Naples under the volcano", Summary: c.summary}}
+		hit.Highlights = map[string][]string{"text": {c.text}}
+		if got := append(hit.Excerpts(""), "")[0]; got != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.summary, c.text, got, c.want)
+		}
+	}
 }
 
 func TestExcerptsAreInTheLanguageThatIsAskedFor(t *testing.T) {
@@ -110,5 +151,59 @@ func TestExcerptsAreInTheLanguageThatIsAskedFor(t *testing.T) {
 	}
 	if got := hit.Excerpts(""); len(got) != 1 || got[0] == "<em>x</em>" {
 		t.Errorf("excerpts: %q", got)
+	}
+}
+
+// TestDidYouMeanIsTried: other words are proposed for those that are not understood, if they find what the
+// typed ones do not.
+func TestDidYouMeanIsTried(t *testing.T) {
+	set, err := mappings.Builtin()
+	require.NoError(t, err)
+	const weak, well = `{"hits":{"hits":[{"matched_queries":["new"]}]}}`, `{"hits":{"hits":[{"matched_queries":["phrase"]}]}}`
+	for _, c := range []struct{ words, other, tried, want string }{
+		{"museem", "museum", well, "museum"},
+		{"museem", "museum", weak, ""},
+		{"oslo museem", "museum", well, "oslo museum"},
+		{"brugge", "bridge", well, ""},  // a place
+		{"thieves", "themes", well, ""}, // a threat
+		{"beer", "been", well, ""},      // as many words are alike
+	} {
+		sent := 0
+		found, err := set.Ask(search.Query{Words: c.words}, func([]byte) (search.Result, error) {
+			if sent++; sent > 1 {
+				return search.ReadResult([]byte(c.tried))
+			}
+			var words []string
+			for word := range strings.FieldsSeq(c.words) {
+				options := ""
+				if word[:2] == c.other[:2] {
+					options = `{"text":"` + c.other + `"}`
+				}
+				words = append(words, `{"text":"`+word+`","options":[`+options+`]}`)
+			}
+			return search.ReadResult([]byte(`{"hits":{"hits":[]},"suggest":{"did_you_mean":[` + strings.Join(words, ",") + `]}}`))
+		})
+		if found.DidYouMean != c.want || err != nil {
+			t.Errorf("%s, %s: proposes %q, %v, want %q", c.words, c.other, found.DidYouMean, err, c.want)
+		}
+	}
+}
+
+// TestHighlightsKnowOtherNames: what a report calls a place is marked where another name was typed.
+func TestHighlightsKnowOtherNames(t *testing.T) {
+	set, err := mappings.Builtin()
+	require.NoError(t, err)
+	for words, want := range map[string]bool{"londres metro": true, "lodnon": true, "london": false} {
+		body, err := set.SearchBody(words, search.Query{})
+		require.NoError(t, err)
+		var made struct {
+			Highlight struct {
+				Query any `json:"highlight_query"`
+			} `json:"highlight"`
+		}
+		require.NoError(t, json.Unmarshal(body, &made))
+		if got := strings.Contains(fmt.Sprint(made.Highlight.Query), "query:London type:phrase"); got != want {
+			t.Errorf("%s marks %v", words, made.Highlight.Query)
+		}
 	}
 }

@@ -2,9 +2,12 @@ package search
 
 import (
 	"fmt"
+	"html"
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,10 +25,16 @@ type Result struct {
 	// DidYouMean is the search with likelier words in place of those that no report has. It
 	// is empty if there is nothing to correct.
 	DidYouMean string
+	suggested  []suggestion // for each word
 
 	// AsTyped reports whether a hit was found by the words as they were typed, and not only by
 	// similar ones, or by a place among them.
 	AsTyped bool
+
+	// NoReport is a place in the words that no report is about, so that the hits are those nearest to it.
+	// It is nil if there is none.
+	NoReport *Absent
+	about    []int // how many reports are about each place that the words surely name
 
 	// Facets count the matching documents by the values of a field: kind, country,
 	// risk_level, threats. The most frequent values come first.
@@ -123,26 +132,53 @@ func (h Hit) Nearest(near *Near) (at *Place, distance *float64) {
 // Matched returns the code or the name other than the title by which a search for what was typed finds
 // h: Bombay of Mumbai. It is empty if the title has what was typed.
 func (h Hit) Matched(typed string) string {
-	typed = folded(typed)
+	title, typed := folded(h.Title), folded(typed)
 	begun := strings.TrimSuffix(typed, " ")
-	if begun == " " || strings.Contains(folded(h.Title), begun) || strings.Contains(typed, folded(h.Title)) {
+	if begun == " " || strings.HasPrefix(title, begun) || strings.Contains(typed, title) {
 		return ""
 	}
-	known := strings.Fields(h.NamesKnown)
-	for i, name := range known {
-		known[i] = strings.ReplaceAll(name, "_", " ")
-	}
 	among := ""
-	for _, name := range slices.Concat([]string{h.Code}, h.Airports, h.CodesKnown, h.Names, known) {
+	for _, name := range h.otherNames() {
 		switch is := folded(name); {
-		case is == "  ":
+		case is == "  " || strings.Contains(title, is):
 		case strings.HasPrefix(is, begun):
 			return name
 		case among == "" && strings.Contains(typed, is):
 			among = name
 		}
 	}
+	if strings.Contains(title, begun) {
+		return ""
+	}
 	return among
+}
+
+// otherNames returns the codes and the names of h other than the title.
+func (h Hit) otherNames() []string {
+	known := strings.Fields(h.NamesKnown)
+	for i, name := range known {
+		known[i] = strings.ReplaceAll(name, "_", " ")
+	}
+	return slices.Concat([]string{h.Code}, h.Airports, h.CodesKnown, h.Names, known)
+}
+
+// anywhere is the number of letters from which a word within a name completes to it.
+const anywhere = 4
+
+// completions leaves, of what completes to what was typed, what begins so; from four letters on also what
+// has a word that does, and what is only similar if nothing else is there.
+func completions(hits []Hit, typed string) []Hit {
+	begun := strings.TrimSuffix(folded(typed), " ")
+	short := utf8.RuneCountInString(begun) <= anywhere // with the space before it
+	within := func(name string) bool { return strings.Contains(folded(name), begun) }
+	begins := func(name string) bool { return strings.HasPrefix(folded(name), begun) }
+	has := func(is func(string) bool) func(Hit) bool {
+		return func(h Hit) bool { return is(h.Title) || slices.ContainsFunc(h.otherNames(), is) }
+	}
+	if !slices.ContainsFunc(hits, has(begins)) && !short {
+		return hits
+	}
+	return slices.DeleteFunc(hits, func(h Hit) bool { return !has(begins)(h) && (short || !has(within)(h)) })
 }
 
 // folded returns text as the index compares it, between spaces.
@@ -151,8 +187,9 @@ func folded(text string) string {
 }
 
 // Excerpts returns up to two highlights, as HTML with <em> around what matches and everything else
-// escaped, from the fields that read best. It leaves out the title, which is shown anyway, and of several
-// paragraphs, such as labels before a sentence, those without a match.
+// escaped, from the fields that read best. Of their paragraphs it leaves out those without a match and the
+// title, which is shown anyway. Where what is left has no sentence but a label or a keyword, it returns the
+// beginning of the summary.
 func (h Hit) Excerpts(language string) []string {
 	const most = 2
 	text := "text"
@@ -162,14 +199,38 @@ func (h Hit) Excerpts(language string) []string {
 			text = field
 		}
 	}
-	var all []string
+	var sentences, labels []string
 	for _, field := range []string{"summary", text, "places.name"} {
 		for _, text := range h.Highlights[field] {
-			paragraphs := slices.DeleteFunc(strings.Split(text, "\n\n"), func(p string) bool { return !strings.Contains(p, "<em>") })
-			all = append(all, strings.Join(paragraphs, " … "))
+			read := false
+			paragraphs := slices.DeleteFunc(strings.Split(text, "\n\n"), func(p string) bool {
+				plain := html.UnescapeString(strings.NewReplacer("<em>", "", "</em>", "").Replace(p))
+				matches := strings.Contains(p, "<em>") && folded(plain) != folded(h.Title)
+				read = read || matches && isSentence(plain)
+				return !matches
+			})
+			if joined := strings.Join(paragraphs, " … "); read && !slices.Contains(sentences, joined) {
+				sentences = append(sentences, joined)
+			} else if joined != "" && !read {
+				labels = append(labels, joined)
+			}
 		}
 	}
+	if len(sentences) == 0 && h.Summary != "" {
+		first, _, _ := strings.Cut(h.Summary, "\n\n")
+		return []string{html.EscapeString(first)}
+	}
+	all := append(sentences, labels...)
+	if len(sentences) > 0 {
+		all = sentences
+	}
 	return all[:min(most, len(all))]
+}
+
+// isSentence tells text that says something from labels and keywords: it has four words, or signs that are
+// written without spaces.
+func isSentence(text string) bool {
+	return len(strings.Fields(text)) >= 4 || utf8.RuneCountInString(text) >= 8 && strings.IndexFunc(text, func(c rune) bool { return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Thai) }) >= 0
 }
 
 // Path returns the path and the query of a search in aliases. docs/search.md tells apps to
@@ -193,9 +254,16 @@ func ReadResult(answer []byte) (Result, error) {
 		result.Hits = append(result.Hits, h)
 	}
 	if !result.AsTyped {
-		result.DidYouMean = didYouMean(found.Suggest.DidYouMean, result.Hits)
+		result.suggested = found.Suggest.DidYouMean
+		result.DidYouMean = didYouMean(result.suggested, result.Hits)
 	}
 	for field, facet := range found.Facets {
+		if field == "places" {
+			for _, bucket := range append(facet.Buckets, facet.Apart.Buckets...) {
+				result.about = append(result.about, bucket.Documents)
+			}
+			continue
+		}
 		if result.Facets == nil {
 			result.Facets = make(map[string][]Count)
 		}

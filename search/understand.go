@@ -56,6 +56,8 @@ type Witness interface {
 	Called(name string) []NamedPlace
 	// Like returns the places with nearly that name, the likeliest first.
 	Like(name string) []NamedPlace
+	// Largest returns the largest city of a country or a region, or nil if none is known.
+	Largest(p NamedPlace) *gazetteer.City
 	// Threat returns the threat that words begin with, and how many of them are its name, or 0.
 	Threat(words []string) (threat string, n int)
 	// Small reports whether a word is so frequent in some language that it names nothing alone.

@@ -112,6 +112,9 @@ func printHitsJSON(w io.Writer, hits []search.Hit, q search.Query) error {
 }
 
 func printHits(w io.Writer, found search.Result, q search.Query, took time.Duration) {
+	if said := found.WithoutReport(); said != "" {
+		fmt.Fprintln(w, sanitize.OneLine(said))
+	}
 	paint := painter(useColour(w))
 	for i, h := range found.Hits {
 		var facts []string

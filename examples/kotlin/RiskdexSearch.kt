@@ -41,6 +41,7 @@ class RiskdexSearch(url: String, private val key: String? = null) {
         val facets: Map<String, Map<String, Int>>,
         val didYouMean: String?,
         val noReport: Boolean, // say so above the hits; it does not mean that there is no risk
+        val noReportOn: Place?, // the hits are the nearest to it
     )
 
     /** Why there is no answer. Show it: it does not mean that nothing was found. */
@@ -55,7 +56,7 @@ class RiskdexSearch(url: String, private val key: String? = null) {
         return Found(
             found.getInt("total"), found.getBoolean("more"), found.getJSONArray("hits").objects().map(::hit),
             facets.keys().asSequence().associateWith { field -> facets.getJSONArray(field).objects().associate { it.getString("value") to it.getInt("count") } },
-            found.text("did_you_mean"), found.getBoolean("no_report"),
+            found.text("did_you_mean"), found.getBoolean("no_report"), found.optJSONObject("no_report_on")?.let(::place),
         )
     }
 
@@ -90,9 +91,11 @@ class RiskdexSearch(url: String, private val key: String? = null) {
     private fun hit(of: JSONObject) = Hit(
         suggestion(of), of.getJSONArray("threats").texts(), if (of.has("risk_level")) of.getInt("risk_level") else null, of.text("risk_label"),
         of.text("starts_at"), of.text("ends_at"), of.text("published_at"), of.text("updated_at"), of.getString("received_at"),
-        point(of.optJSONObject("location")), of.optJSONObject("nearest")?.let { Place(it.text("name"), point(it.optJSONObject("location"))) },
+        point(of.optJSONObject("location")), of.optJSONObject("nearest")?.let(::place),
         if (of.has("distance_km")) of.getDouble("distance_km") else null, of.getString("snippet"),
     )
+
+    private fun place(of: JSONObject) = Place(of.text("name"), point(of.optJSONObject("location")))
 
     private fun point(of: JSONObject?) = of?.let { Point(it.getDouble("lat"), it.getDouble("lon")) }
 

@@ -45,6 +45,7 @@ export interface Found {
   facets: { kind?: Count[]; country?: Count[]; risk_level?: Count[]; threats?: Count[] };
   did_you_mean?: string;
   no_report: boolean;
+  no_report_on?: {name: string; country: string[]; location?: Point}; // the hits are the nearest to it
 }
 export interface Report { // Document of the description
   kind: Kind;

@@ -42,6 +42,7 @@ struct RiskdexSearch {
         let facets: [String: [Count]]  // of kind, country, riskLevel, threats
         let didYouMean: String?
         let noReport: Bool  // say so above the hits; it does not mean that there is no risk
+        let noReportOn: Place?  // the hits are the nearest to it
     }
 
     struct Report: Decodable {

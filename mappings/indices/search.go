@@ -19,12 +19,8 @@ func (x *Indices) Search(ctx context.Context, body []byte) (search.Result, error
 // Ask makes a search of every alias that apps search. What it sends is in the result of any error but a
 // *search.Mistake, too.
 func (x *Indices) Ask(ctx context.Context, q search.Query) (search.Result, error) {
-	body, err := x.Set.Body(q)
-	if err != nil {
-		return search.Result{}, err
-	}
-	found, err := x.Search(ctx, body)
-	found.Request = search.Request{Path: search.Path(x.Searched()...), Body: body}
+	found, err := x.Set.Ask(q, func(body []byte) (search.Result, error) { return x.Search(ctx, body) })
+	found.Request.Path = search.Path(x.Searched()...)
 	return found, err
 }
 

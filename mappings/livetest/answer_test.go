@@ -70,7 +70,10 @@ func TestCompletion(t *testing.T) {
 }
 
 func TestDidYouMean(t *testing.T) {
-	set, ask := asked(t, append(feed(), record{kind: report.Advisories, id: "adv-lion", body: `{"title":"Lion at large","text":"Earthquakes are rare."}`}))
+	x := newIndices(t, elastictest.Prefix(t))
+	fill(t, x, append(feed(), record{kind: report.Advisories, id: "adv-lion", body: `{"title":"Lion at large","text":"Earthquakes are rare. Crime is not."}`},
+		record{kind: report.Cities, id: "a-nice", body: `{"title":"Nice","country":"FR","geo":{"lat":43.7,"lng":7.27}}`},
+		record{kind: report.Cities, id: "b-lyon", body: `{"title":"Lyon","country":"FR","geo":{"lat":45.76,"lng":4.84}}`}))
 	for words, want := range map[string]string{
 		"lodnon":          "london",
 		"westminstre":     "westminster",
@@ -84,9 +87,32 @@ func TestDidYouMean(t *testing.T) {
 		"xylophone":       "",
 		"quake":           "", // another word for what a report says
 	} {
-		body, err := set.SearchBody(words, search.Query{})
-		if got := ask(t, body, err).DidYouMean; got != want {
-			t.Errorf("%q: got %q, want %q", words, got, want)
+		found, err := x.Ask(t.Context(), search.Query{Words: words})
+		if got := found.DidYouMean; got != want || err != nil {
+			t.Errorf("%q: got %q, %v, want %q", words, got, err, want)
+		}
+	}
+	for words, want := range map[string]string{
+		"grenoble":          "Grenoble: Lyon",
+		"Grenoble protests": "Grenoble: Lyon",
+		"crimea":            "Crimea: Nice", // and nothing on crime
+		"madrid strike":     "Madrid: Heat wave",
+		"iceland museums":   "Iceland: Heat wave",
+		"grenoble london":   "Grenoble: London",
+		"bombay":            ": Mumbai",
+		"england":           ": London",
+		"spain":             ": Heat wave",
+	} {
+		found, err := x.Ask(t.Context(), search.Query{Words: words, Facets: true, Kinds: []report.Kind{report.Cities, report.Advisories}})
+		got := ": "
+		if found.NoReport != nil {
+			got = found.NoReport.Name + got
+		}
+		if len(found.Hits) > 0 {
+			got += found.Hits[0].Title
+		}
+		if got != want || err != nil {
+			t.Errorf("%q: got %s, %v, want %s", words, got, err, want)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package searchapi
 
 import (
-	"html"
 	"maps"
 	"slices"
 
@@ -19,6 +18,7 @@ type Found struct {
 	Hits       []Hit              `json:"hits"`
 	Facets     map[string][]Count `json:"facets"`
 	DidYouMean string             `json:"did_you_mean,omitempty"`
+	NoReportOn *search.Absent     `json:"no_report_on,omitempty"`
 	NoReport   bool               `json:"no_report"` // by words, nothing, or only what is similar to the words, or about a place in them
 }
 
@@ -75,13 +75,15 @@ func completedOf(found search.Result, q search.Query) Completed {
 func foundOf(found search.Result, q search.Query) Found {
 	answer := Found{
 		Total: found.Total, More: found.More, Hits: []Hit{}, Facets: map[string][]Count{}, DidYouMean: found.DidYouMean,
-		NoReport: q.Words != "" && (found.Total == 0 || q.From == 0 && !found.AsTyped),
+		NoReport: q.Words != "" && (found.Total == 0 || found.NoReport != nil || q.From == 0 && !found.AsTyped), NoReportOn: found.NoReport,
+	}
+	if q.Near == nil {
+		q.Near = found.NoReport.Around()
 	}
 	for _, h := range found.Hits {
 		hit := Hit{
 			Suggestion: suggestionOf(h, q), RiskLevel: h.RiskLevel, RiskLabel: h.RiskLabel, Threats: list(h.Threats),
 			StartsAt: h.StartsAt, EndsAt: h.EndsAt, Published: h.Published, Updated: h.Updated, Received: h.Received,
-			Snippet: html.EscapeString(h.Summary),
 		}
 		if texts := h.Excerpts(q.Language); len(texts) > 0 {
 			hit.Snippet = texts[0]

@@ -311,7 +311,7 @@ func (s *Server) search(r *http.Request, _ httprouter.Params) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.Words != "" && found.Total == 0 {
+	if q.Words != "" && (found.Total == 0 || found.NoReport != nil) {
 		s.empty.Inc()
 		s.Missed.Note(q.Words, s.Now())
 	}

@@ -393,7 +393,7 @@ func TestDescriptionHasEveryCall(t *testing.T) {
 	if got, want := d.Operations(nil), openapitest.Routes(openDesk(t, nil).server.router); !slices.Equal(got, want) {
 		t.Errorf("openapi.yaml describes\n%q, there are\n%q", got, want)
 	}
-	for _, value := range []any{Found{}, Completed{}, Count{}, Hit{}, Suggestion{}, problem.Problem{}, search.Point{}, search.Place{}} {
+	for _, value := range []any{Found{}, Completed{}, Count{}, Hit{}, Suggestion{}, problem.Problem{}, search.Point{}, search.Place{}, search.Absent{}} {
 		name := reflect.TypeOf(value).Name()
 		d.Components.Schemas[name].Compare(t, name, reflect.TypeOf(value))
 	}
