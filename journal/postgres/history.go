@@ -14,9 +14,9 @@ import (
 // pastRow is a row to be added to the history.
 type pastRow struct {
 	commit.HistoryRow
-	inTable bool   // what it replaces is in documents, until queueRows
+	inTable bool   // the body of what it replaces is in documents, until queueRows
 	body    []byte // of the version replaced, if that is kept and not in documents
-	sum     []byte // of the new body, if the old one is in documents and has as many bytes
+	sum     []byte // of the new body, if the old one is in documents and probably the same
 }
 
 // reached is a version that reached the index after it was replaced.
@@ -28,44 +28,25 @@ type reached struct {
 
 // KeepPast implements commit.Store. Unless this transaction has written the replaced body
 // itself, the server copies and compresses it.
-func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) (int64, error) {
-	r := pastRow{HistoryRow: commit.HistoryRow{Key: c.Key, Version: c.Version, Op: c.Op, At: c.AcceptedAt.UnixMicro(), Bytes: int64(len(c.Body)), Source: by}}
-	if p := s.of[old]; p != nil {
-		r.Old = commit.Replaced{
-			Version: p.Version, Op: p.Op, Code: p.Code, At: p.AcceptedAt, Ended: p.EndedAt,
-			State: p.State, CRC: int64(p.CRC), Bytes: p.Bytes,
-		}
-		if p.WaitedAt < 0 {
-			r.Old.Ended = p.WaitedAt
-		}
-		r.inTable = !p.fresh && !p.written
-		alike := p.Bytes == int64(len(c.Body))
-		switch {
-		case p.Bytes == 0:
-		case !r.inTable && alike && bytes.Equal(p.body, c.Body):
-			r.Old.Form = commit.FormSame
-		case !r.inTable:
-			r.Old.Form, r.body = commit.FormRaw, p.body
-		default:
-			r.Old.Form = commit.FormRaw
-			if alike {
-				sum := sha256.Sum256(c.Body)
-				r.sum = sum[:]
-			}
-		}
+func (s *store) KeepPast(r *commit.HistoryRow, body []byte, old *commit.Row) error {
+	p := pastRow{HistoryRow: *r}
+	s.past = append(s.past, &p)
+	if old == nil {
+		return nil
 	}
-	s.past = append(s.past, &r)
-	size := int64(commit.HistoryRowBytes)
-	if r.Old.Form == commit.FormRaw {
-		size += r.Old.Bytes
+	was := s.of[old]
+	switch {
+	case !was.fresh && !was.written:
+		if p.inTable = r.Old.Form != commit.FormNone; r.Old.Form == commit.FormSame {
+			sum := sha256.Sum256(body)
+			p.sum = sum[:]
+		}
+	case r.Old.Form == commit.FormSame && !bytes.Equal(was.body, body):
+		r.Old.Form, p.Old.Form, p.body = commit.FormRaw, commit.FormRaw, was.body
+	case r.Old.Form == commit.FormRaw:
+		p.body = was.body
 	}
-	if r.sum == nil { // keepAlikeRows counts the others
-		t := s.ledger.Totals[c.Kind]
-		t.History++
-		t.HistoryBytes += size
-		s.ledger.Totals[c.Kind] = t
-	}
-	return size, nil
+	return nil
 }
 
 // NoteReached implements commit.Store.
@@ -74,26 +55,16 @@ func (s *store) NoteReached(k report.Key, v report.Version, at int64) error {
 	return nil
 }
 
-// These statements add rows to the history before documents is changed. keepAlikeRows is for
-// changes with as many bytes as what they replace: it leaves out a body that is equal, and so
-// has to count the rows itself. The limit makes the planner look up each document, since it
-// cannot know how few there are.
-var (
-	keepPastRows = keepRows("n.old_form", "CASE WHEN n.in_table THEN d.body ELSE n.body END")
-
-	keepAlikeRows = fmt.Sprintf(`WITH kept AS (%s RETURNING kind, coalesce(length(old_body), 0) AS bytes)
-		INSERT INTO totals AS t (slot, kind, history, history_bytes) SELECT $%d, kind, count(*), sum(bytes) + count(*) * %d FROM kept GROUP BY kind
-		ON CONFLICT (slot, kind) DO UPDATE SET history = t.history + excluded.history, history_bytes = t.history_bytes + excluded.history_bytes`,
-		keepRows("CASE WHEN n.sum = sha256(d.body) THEN 1 ELSE n.old_form END", "CASE WHEN n.sum <> sha256(d.body) THEN d.body END"),
-		len(pastColumns)+1, commit.HistoryRowBytes)
-)
-
-// keepRows returns the statement with expressions for the form of what was replaced and its body.
-func keepRows(form, body string) string {
+// keepPastRows adds rows to the history before documents is changed. The limit makes the planner look up
+// each document, since it cannot know how few there are.
+var keepPastRows = func() string {
 	kept := pastColumns.without("old_form", "in_table", "body", "sum")
-	return `INSERT INTO history (` + kept.names() + `, old_form, old_body) SELECT ` + kept.list("n.@") + `, ` + form + `, ` + body + ` FROM ` + pastColumns.table() + `
-		LEFT JOIN LATERAL (SELECT body FROM documents WHERE n.in_table AND kind = n.kind AND id = n.id LIMIT 1) d ON true`
-}
+	return fmt.Sprintf(`INSERT INTO history (%s, old_form, old_body) SELECT %s,
+		CASE WHEN n.sum <> sha256(d.body) THEN %d ELSE n.old_form END,
+		CASE WHEN NOT n.in_table THEN n.body WHEN n.sum IS NULL OR n.sum <> sha256(d.body) THEN d.body END FROM %s
+		LEFT JOIN LATERAL (SELECT body FROM documents WHERE n.in_table AND kind = n.kind AND id = n.id LIMIT 1) d ON true`,
+		kept.names(), kept.list("n.@"), commit.FormRaw, pastColumns.table())
+}()
 
 var pastColumns = columns[pastRow]{
 	{"version", "bigint", values(func(r *pastRow) int64 { return int64(r.Version) })},
@@ -122,19 +93,8 @@ var pastColumns = columns[pastRow]{
 
 // queuePast writes what is to be added to the history.
 func (s *store) queuePast(b *pgx.Batch) {
-	var other, alike []*pastRow
-	for _, r := range s.past {
-		if r.sum == nil {
-			other = append(other, r)
-		} else {
-			alike = append(alike, r)
-		}
-	}
-	if len(other) > 0 {
-		b.Queue(keepPastRows, pastColumns.arrays(other)...)
-	}
-	if len(alike) > 0 {
-		b.Queue(keepAlikeRows, append(pastColumns.arrays(alike), int16(s.me%slots))...)
+	if len(s.past) > 0 {
+		b.Queue(keepPastRows, pastColumns.arrays(s.past)...)
 	}
 	if len(s.reached) > 0 {
 		var kind []string
@@ -149,41 +109,13 @@ func (s *store) queuePast(b *pgx.Batch) {
 	s.past, s.reached = nil, nil
 }
 
-// DropPast implements commit.Store. Only one process does so at a time, since two would drop too
-// much.
-func (s *store) DropPast(before, most, over int64, limit int) (n int, err error) {
-	var alone bool
-	if err := s.tx.QueryRow(s.ctx, "SELECT pg_try_advisory_xact_lock($1, $2)", s.keys.class, int32(lockHistory)).Scan(&alone); err != nil || !alone {
-		return 0, err
-	}
-	var excess int64
-	if err := s.tx.QueryRow(s.ctx, "SELECT coalesce(sum(history_bytes), 0)::bigint - $1 FROM totals", most).Scan(&excess); err != nil {
-		return 0, err
+// PastBytes implements commit.Store. Only one process drops at a time, since two would drop too much.
+func (s *store) PastBytes() (bytes int64, may bool, err error) {
+	if err = s.tx.QueryRow(s.ctx, "SELECT pg_try_advisory_xact_lock($1, $2)", s.keys.class, int32(lockHistory)).Scan(&may); err == nil {
+		err = s.tx.QueryRow(s.ctx, "SELECT coalesce(sum(history_bytes), 0)::bigint FROM totals").Scan(&bytes)
 	}
 	for _, t := range s.ledger.Totals { // changes of this transaction so far
-		excess += t.HistoryBytes
+		bytes += t.HistoryBytes
 	}
-	excess = max(excess, over)
-	rows, err := s.tx.Query(s.ctx, `WITH looked AS MATERIALIZED (
-			SELECT version, at, coalesce(length(old_body), 0) + $4 AS size FROM history ORDER BY version LIMIT $3
-		), summed AS (
-			SELECT version, at, size, sum(size) OVER (ORDER BY version) AS until FROM looked
-		), gone AS (
-			DELETE FROM history h USING summed l WHERE h.version = l.version AND (l.at < $1 OR l.until - l.size < $2) RETURNING h.kind, l.size
-		) SELECT kind, count(*), sum(size)::bigint FROM gone GROUP BY kind`, before, excess, limit, commit.HistoryRowBytes)
-	if err != nil {
-		return 0, err
-	}
-	var kind string
-	var count, size int64
-	_, err = pgx.ForEachRow(rows, []any{&kind, &count, &size}, func() error {
-		t := s.ledger.Totals[report.Kind(kind)]
-		t.History -= count
-		t.HistoryBytes -= size
-		t.HistoryDropped += count
-		s.ledger.Totals[report.Kind(kind)] = t
-		n += int(count)
-		return nil
-	})
-	return n, err
+	return bytes, may, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -426,16 +427,41 @@ func (s *store) queueLedger(b *pgx.Batch, before commit.Ledger) {
 	}
 }
 
-func (s *store) EndLoss() (l commit.Loss, err error) {
-	if err = s.tx.QueryRow(s.ctx, commit.EndLoss).Scan(l.ScanTargets()...); errors.Is(err, pgx.ErrNoRows) {
-		err = report.ErrNotFound
-	}
-	return l, err
+// Exec implements commit.Store.
+func (s *store) Exec(query string, args ...any) (int64, error) {
+	tag, err := s.tx.Exec(s.ctx, dialect(query), parameters(args)...)
+	return tag.RowsAffected(), err
 }
 
-func (s *store) Note(name, value string) error {
-	_, err := s.tx.Exec(s.ctx, commit.KeepNote, name, value)
-	return err
+// Query implements commit.Store.
+func (s *store) Query(f func(scan func(...any) error) error, query string, args ...any) error {
+	rows, err := s.tx.Query(s.ctx, dialect(query), parameters(args)...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows.Scan); errors.Is(err, commit.ErrEnough) {
+			break
+		} else if err != nil {
+			return err
+		}
+	}
+	rows.Close()
+	return rows.Err()
+}
+
+func dialect(query string) string {
+	return strings.ReplaceAll(query, "{skip locked}", "FOR UPDATE SKIP LOCKED")
+}
+
+func parameters(args []any) []any {
+	for i, a := range args {
+		if text, ok := a.(commit.Text); ok {
+			args[i] = []byte(text)
+		}
+	}
+	return args
 }
 
 // slots is the number of rows that hold the sums of a kind, so how many processes can add to

@@ -19,6 +19,11 @@ const (
 		WHERE kind = ?1 AND code = ?2 AND op = ?3 AND code <> '' AND kept <> -1 LIMIT ?4`
 )
 
+var (
+	findMany  = manyQuery(rowColumns)
+	manyCodes = manyCodesQuery()
+)
+
 // Find implements commit.Store.
 func (s *store) Find(k report.Key) (*commit.Row, error) {
 	if r, ok := s.lookedUp(k); ok {
@@ -27,7 +32,7 @@ func (s *store) Find(k report.Key) (*commit.Row, error) {
 	if err := s.insertFresh(); err != nil {
 		return nil, err
 	}
-	r, err := scanRow(s.st.find.QueryRowContext(s.ctx, string(k.Kind), string(k.ID)).Scan)
+	r, err := scanRow(s.row(findQuery, string(k.Kind), string(k.ID)))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
@@ -110,15 +115,14 @@ func (s *store) lookAhead() {
 		return
 	}
 	found := make([]*commit.Row, len(keys))
-	rows, err := s.st.findMany.QueryContext(s.ctx, manyArgs(keys)...)
-	if tables.ForRows(rows, err, func(scan func(...any) error) error {
+	if s.forRows(func(scan func(...any) error) error {
 		var place int
 		r, err := scanRow(scan, &place)
 		if err == nil {
 			found[place], r.Key = r, keys[place]
 		}
 		return err
-	}) != nil {
+	}, findMany, manyArgs(keys)...) != nil {
 		return
 	}
 	var taken []string
@@ -141,15 +145,14 @@ func (s *store) lookUpCodes(codes []string, kind report.Kind) {
 		return
 	}
 	had := make([]bool, len(codes))
-	rows, err := s.st.manyCodes.QueryContext(s.ctx, manyTexts(codes, kind)...)
-	if tables.ForRows(rows, err, func(scan func(...any) error) error {
+	if s.forRows(func(scan func(...any) error) error {
 		var place int
 		err := scan(&place)
 		if err == nil {
 			had[place] = true
 		}
 		return err
-	}) != nil {
+	}, manyCodes, manyTexts(codes, kind)...) != nil {
 		return
 	}
 	for i, code := range codes {

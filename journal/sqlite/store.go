@@ -1,9 +1,6 @@
 package sqlite
 
 import (
-	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,8 +13,7 @@ import (
 
 // store is the transaction on the writer's connection.
 type store struct {
-	ctx    context.Context // never ends: half a transaction helps nobody
-	st     *statements
+	*connection
 	now    time.Time
 	ledger *commit.Ledger
 
@@ -31,7 +27,7 @@ type store struct {
 }
 
 func newStore(e *engine, l *commit.Ledger) *store {
-	return &store{ctx: context.Background(), st: &e.st, ledger: l}
+	return &store{connection: e.write, ledger: l}
 }
 
 var _ commit.Store = (*store)(nil)
@@ -55,13 +51,12 @@ func (s *store) WithCode(code string, op report.Op, most int) ([]report.ID, erro
 		return nil, err
 	}
 	var ids []report.ID
-	rows, err := s.st.byCode.QueryContext(s.ctx, string(report.Cities), code, string(op), most)
-	err = tables.ForRows(rows, err, func(scan func(...any) error) error {
+	err := s.forRows(func(scan func(...any) error) error {
 		var id tables.Text
 		err := scan(&id)
 		ids = append(ids, report.ID(id))
 		return err
-	})
+	}, byCodeQuery, string(report.Cities), code, string(op), most)
 	return ids, err
 }
 
@@ -84,10 +79,28 @@ func (s *store) Put(c report.Change, n commit.Naming, origin report.Version, wai
 	}
 	args := []any{version, at, waiting, at, crc, body}
 	if plain && old.Op == c.Op && old.Code == c.Code { // the indices that have them stay as they are
-		return s.change(old, s.st.replaceContent, args...)
+		return s.change(old, replaceContent, args...)
 	}
-	return s.change(old, s.st.replace, append(append(args, op, c.Code), special...)...)
+	return s.change(old, replace, append(append(args, op, c.Code), special...)...)
 }
+
+// newContent sets what every delivery of a document brings, and rowState what rules change of a row
+// without one, as updateArgs has it.
+const (
+	newContent = `UPDATE documents SET version = ?, state = {pending}, accepted_at = ?, waiting_since = ?, ended_at = ?, crc = ?, error_type = '', reason = '', body = ?`
+	rowState   = `UPDATE documents SET version = ?, origin = ?, state = ?, waiting_since = ?, ended_at = ?, crc = ?, kept = ?, alone = ?, trace = ?, error_type = ?, reason = ?`
+
+	replace        = newContent + `, op = ?, code = ?, origin = ?, kept = ?, alone = ?, trace = ? WHERE doc = ?`
+	replaceContent = newContent + `, origin = 0, kept = 0, alone = 0, trace = '' WHERE doc = ?`
+	update         = rowState + ` WHERE doc = ?`
+	drop           = rowState + `, body = NULL WHERE doc = ?`
+)
+
+var (
+	insert       = insertQuery(1, "?, ?, ?, ?")
+	insertMany   = insertQuery(many, "0, 0, 0, ''")
+	updateTotals = `UPDATE totals SET ` + tables.EachTotal("@ = ?", "@ = ?", 0) + ` WHERE kind = ?`
+)
 
 // newDocument is a document that is to be inserted.
 type newDocument struct {
@@ -113,10 +126,11 @@ func (s *store) insertFresh() error {
 		for _, d := range list {
 			args = append(args, d.args[:plainArgs]...)
 		}
-		return s.exec(s.st.insertMany, args...)
+		_, err := s.exec(insertMany, args...)
+		return err
 	}
 	for _, d := range list {
-		if err := s.exec(s.st.insert, d.args...); err != nil {
+		if _, err := s.exec(insert, d.args...); err != nil {
 			return fmt.Errorf("write %s %q: %w", d.key.Kind, d.key.ID, err)
 		}
 	}
@@ -124,14 +138,15 @@ func (s *store) insertFresh() error {
 }
 
 // change changes a row, by a statement whose last parameter is its number.
-func (s *store) change(r *commit.Row, stmt *sql.Stmt, args ...any) error {
+func (s *store) change(r *commit.Row, query string, args ...any) error {
 	delete(s.known, r.Key)
-	return s.exec(stmt, append(args, r.Doc)...)
+	_, err := s.exec(query, append(args, r.Doc)...)
+	return err
 }
 
-func (s *store) Update(r *commit.Row) error { return s.change(r, s.st.update, updateArgs(r)...) }
+func (s *store) Update(r *commit.Row) error { return s.change(r, update, updateArgs(r)...) }
 
-func (s *store) Drop(r *commit.Row) error { return s.change(r, s.st.drop, updateArgs(r)...) }
+func (s *store) Drop(r *commit.Row) error { return s.change(r, drop, updateArgs(r)...) }
 
 func updateArgs(r *commit.Row) []any {
 	return []any{int64(r.Version), int64(r.Origin), r.State, r.WaitedAt, r.EndedAt, int64(r.CRC), int64(r.Kept), r.CodeOnly, r.Trace, r.ErrorType, r.Reason}
@@ -142,7 +157,7 @@ func (s *store) EndClaimed(k report.Key, claimed commit.Claim, ended int64) (boo
 		return false, nil
 	}
 	delete(s.known, k)
-	n, err := s.count(s.st.endClaimed, ended, claimed.Doc, int64(claimed.Version), claimed.State)
+	n, err := s.exec(`UPDATE documents SET ended_at = coalesce(nullif(?, 0), ended_at), state = {done}, trace = '' WHERE doc = ? AND version = ? AND state = ?`, ended, claimed.Doc, int64(claimed.Version), claimed.State)
 	return n > 0 && err == nil, err
 }
 
@@ -158,82 +173,40 @@ func (s *store) MarkAll(kind report.Kind, after report.ResendCursor, limit int) 
 			return 0, "", err
 		}
 	}
-	if err := s.st.lastDoc.QueryRowContext(s.ctx).Scan(&last); err != nil {
+	if err := s.row(`SELECT coalesce(max(doc), 0) FROM documents`)(&last); err != nil {
 		return 0, "", err
 	}
 	end := begin + int64(limit)
 	if end < last {
 		next = report.ResendCursor(strconv.FormatInt(end, 10))
 	}
-	n, err = s.count(s.st.resend, string(kind), begin, end)
+	n, err = s.exec(`UPDATE documents SET state = {resend} WHERE doc > ?2 AND doc <= ?3 AND +kind = ?1 AND state = {done}`, string(kind), begin, end)
 	return n, next, err
 }
 
 func (s *store) MarkDeleted(kind report.Kind, since int64) (int64, error) {
 	s.forget()
-	return s.count(s.st.resendDeleted, string(kind), since)
+	return s.exec(`UPDATE documents SET state = {resend} WHERE kind = ?1 AND accepted_at >= ?2 AND op = 'delete' AND state = {done}`, string(kind), since)
 }
 
-// Receipt returns a digest that is not nil where there is one.
-func (s *store) Receipt(sender, id string, since int64) (digest, answer []byte, err error) {
-	err = s.st.receipt.QueryRowContext(s.ctx, sender, id, since).Scan(&digest, &answer)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil, nil
-	}
-	return digest, answer, err
-}
+// Exec implements commit.Store.
+func (s *store) Exec(query string, args ...any) (int64, error) { return s.exec(query, args...) }
 
-// KeepReceipt has SQLite store no bytes as such, and not as NULL.
-func (s *store) KeepReceipt(r report.Receipt, at int64) error {
-	return s.exec(s.st.keepReceipt, r.Sender, r.ID, at, r.Digest, append([]byte{}, r.Answer...))
-}
-
-func (s *store) DropReceipts(before int64) error { return s.exec(s.st.dropReceipts, before) }
-
-// Loss implements commit.Store. The ledger has it.
-func (s *store) Loss() (commit.Loss, error) { return s.ledger.Loss, nil }
-
-func (s *store) LostUntil() (until report.Version, err error) {
-	err = s.st.lostUntil.QueryRowContext(s.ctx).Scan(&until)
-	return until, err
-}
-
-func (s *store) KeepLoss(l commit.Loss) error {
-	return s.exec(s.st.keepLoss, int64(l.Since), int64(l.Until), l.NoticedAt)
-}
-
-func (s *store) NewestBefore(kind report.Kind, v report.Version) (newest report.Version, err error) {
-	if err = s.insertFresh(); err != nil {
-		return 0, err
-	}
-	err = s.st.newestBefore.QueryRowContext(s.ctx, string(kind), int64(v)).Scan(&newest)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return newest, err
-}
-
-func (s *store) EndLoss() (l commit.Loss, err error) {
-	if err = s.st.endLoss.QueryRowContext(s.ctx).Scan(l.ScanTargets()...); errors.Is(err, sql.ErrNoRows) {
-		err = report.ErrNotFound
-	}
-	return l, err
-}
-
-func (s *store) Note(name, value string) error { return s.exec(s.st.keepNote, name, value) }
-
-func (s *store) exec(stmt *sql.Stmt, args ...any) error {
-	_, err := stmt.ExecContext(s.ctx, args...)
-	return err
-}
-
-// count returns how many rows a statement changed.
-func (s *store) count(stmt *sql.Stmt, args ...any) (int64, error) {
-	result, err := stmt.ExecContext(s.ctx, args...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+// Query implements commit.Store. A damaged number or text does not keep the others from being read.
+func (s *store) Query(f func(scan func(...any) error) error, query string, args ...any) error {
+	return s.forRows(func(scan func(...any) error) error {
+		return f(func(targets ...any) error {
+			for i := range targets {
+				switch t := targets[i].(type) {
+				case *int64:
+					targets[i] = (*tables.Int)(t)
+				case *string:
+					targets[i] = (*tables.Text)(t)
+				}
+			}
+			return scan(targets...)
+		})
+	}, query, args...)
 }
 
 // finish writes what changed of the ledger, so that it is committed together with
@@ -243,7 +216,7 @@ func (s *store) finish(before commit.Ledger) error {
 		return err
 	}
 	if s.ledger.LastVersion != before.LastVersion {
-		if err := s.exec(s.st.version, int64(s.ledger.LastVersion)); err != nil {
+		if _, err := s.exec(`UPDATE meta SET value = ? WHERE name = 'last_version'`, int64(s.ledger.LastVersion)); err != nil {
 			return fmt.Errorf("keep the last version: %w", err)
 		}
 	}
@@ -251,7 +224,7 @@ func (s *store) finish(before commit.Ledger) error {
 		if t == before.Totals[k] {
 			continue
 		}
-		if err := s.exec(s.st.totals, append(tables.TotalsArgs(t), string(k))...); err != nil {
+		if _, err := s.exec(updateTotals, append(tables.TotalsArgs(t), string(k))...); err != nil {
 			return fmt.Errorf("keep the totals of %s: %w", k, err)
 		}
 	}

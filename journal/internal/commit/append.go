@@ -180,7 +180,8 @@ func (tx *Transaction) remember(c report.Change, addressed report.ID, old *Row) 
 // set back, and has not deleted the document since. That it was acknowledged does not end this: the
 // index still has what nobody delivered again.
 func (tx *Transaction) mayBeIndexed(r *Row) (bool, error) {
-	until, err := tx.Store.LostUntil()
+	var until report.Version
+	_, err := one(tx.Store, []any{&until}, LostUntilQuery)
 	return until > 0 && (r == nil || r.Version <= until), err
 }
 
@@ -191,15 +192,23 @@ func (tx *Transaction) mayNameLost(c report.Change, old *Row) (bool, error) {
 	if c.Op != report.Delete || c.Kind != report.Cities || c.ExactID || report.CodeOf(string(c.ID)) == "" || !isDeleted(old) {
 		return false, nil
 	}
-	l, err := tx.Store.Loss()
+	l, err := tx.loss()
 	return err == nil && l.Until > 0 && (old == nil || old.Version <= l.Until), err
 }
 
 // forgetPlaces is called before deletes up to a version are no longer remembered: a retry of a
 // refusal from before them could bring back what they deleted.
 func (tx *Transaction) forgetPlaces(until report.Version) error {
-	n, err := tx.Store.ForgetPlaces(until)
+	n, err := tx.Store.Exec(`UPDATE refusals SET version = $1
+		WHERE seq IN (SELECT seq FROM refusals WHERE version <> $1 AND version <= $2)`, int64(BeforeAll), int64(until))
 	tx.displaced += n
+	kept := 0
+	if err == nil {
+		_, err = one(tx.Store, []any{&kept}, `SELECT count(*) FROM refusals`)
+	}
+	if err == nil && kept != tx.ledger.Refusals { // a retry may have brought a document back meanwhile
+		err = ErrMeanwhile
+	}
 	return err
 }
 

@@ -89,12 +89,47 @@ func (tx *Transaction) keepPast(c *report.Change, old *Row) error {
 	}
 	by := tx.source
 	by.Sender, by.Address, by.Call, by.Request = clip(by.Sender, maxSender), clip(by.Address, maxSender), clip(by.Call, maxCall), clip(by.Request, maxRequest)
-	n, err := tx.Store.KeepPast(*c, by, old)
-	if err != nil {
+	r := historyRow(*c, by, old)
+	if err := tx.Store.KeepPast(&r, c.Body, old); err != nil {
 		return fmt.Errorf("keep the history: %w", err)
 	}
-	tx.Growth.grow(n)
+	tx.ledger.update(c.Kind, func(t *Totals) {
+		t.History++
+		t.HistoryBytes += r.size()
+	})
+	tx.Growth.grow(r.size())
 	return nil
+}
+
+// historyRow returns the row of a change that replaces old, if that is not nil.
+func historyRow(c report.Change, by report.Source, old *Row) HistoryRow {
+	r := HistoryRow{Key: c.Key, Version: c.Version, Op: c.Op, At: c.AcceptedAt.UnixMicro(), Bytes: int64(len(c.Body)), Source: by}
+	if old == nil {
+		return r
+	}
+	r.Old = Replaced{
+		Version: old.Version, Op: old.Op, Code: old.Code, At: old.AcceptedAt, Ended: old.EndedAt,
+		State: old.State, CRC: int64(old.CRC), Bytes: old.Bytes, Form: FormRaw,
+	}
+	if old.WaitedAt < 0 {
+		r.Old.Ended = old.WaitedAt
+	}
+	was := report.Change{Key: c.Key, Version: old.Version, Op: old.Op, Code: old.Code, AcceptedAt: FromMicro(old.AcceptedAt), Body: c.Body}
+	switch {
+	case old.Bytes == 0:
+		r.Old.Form = FormNone
+	case old.Bytes == r.Bytes && old.CRC == Checksum(was):
+		r.Old.Form = FormSame
+	}
+	return r
+}
+
+// size is what a row counts for. What riskdex compresses later counts for less then.
+func (r *HistoryRow) size() int64 {
+	if r.Old.Form == FormRaw {
+		return HistoryRowBytes + r.Old.Bytes
+	}
+	return HistoryRowBytes
 }
 
 // noteReached notes that a version reached the index after it was replaced.
