@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"fmt"
 
@@ -10,50 +9,6 @@ import (
 	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
-
-// pastRow is a row to be added to the history.
-type pastRow struct {
-	commit.HistoryRow
-	inTable bool   // the body of what it replaces is in documents, until queueRows
-	body    []byte // of the version replaced, if that is kept and not in documents
-	sum     []byte // of the new body, if the old one is in documents and probably the same
-}
-
-// reached is a version that reached the index after it was replaced.
-type reached struct {
-	key     report.Key
-	version report.Version
-	at      int64
-}
-
-// KeepPast implements commit.Store. Unless this transaction has written the replaced body
-// itself, the server copies and compresses it.
-func (s *store) KeepPast(r *commit.HistoryRow, body []byte, old *commit.Row) error {
-	p := pastRow{HistoryRow: *r}
-	s.past = append(s.past, &p)
-	if old == nil {
-		return nil
-	}
-	was := s.of[old]
-	switch {
-	case !was.fresh && !was.written:
-		if p.inTable = r.Old.Form != commit.FormNone; r.Old.Form == commit.FormSame {
-			sum := sha256.Sum256(body)
-			p.sum = sum[:]
-		}
-	case r.Old.Form == commit.FormSame && !bytes.Equal(was.body, body):
-		r.Old.Form, p.Old.Form, p.body = commit.FormRaw, commit.FormRaw, was.body
-	case r.Old.Form == commit.FormRaw:
-		p.body = was.body
-	}
-	return nil
-}
-
-// NoteReached implements commit.Store.
-func (s *store) NoteReached(k report.Key, v report.Version, at int64) error {
-	s.reached = append(s.reached, reached{k, v, at})
-	return nil
-}
 
 // keepPastRows adds rows to the history before documents is changed. The limit makes the planner look up
 // each document, since it cannot know how few there are.
@@ -66,47 +21,56 @@ var keepPastRows = func() string {
 		kept.names(), kept.list("n.@"), commit.FormRaw, pastColumns.table())
 }()
 
-var pastColumns = columns[pastRow]{
-	{"version", "bigint", values(func(r *pastRow) int64 { return int64(r.Version) })},
-	{"kind", "text", values(func(r *pastRow) string { return string(r.Key.Kind) })},
-	{"id", "bytea", values(func(r *pastRow) []byte { return []byte(r.Key.ID) })},
-	{"op", "text", values(func(r *pastRow) string { return string(r.Op) })},
-	{"at", "bigint", values(func(r *pastRow) int64 { return r.At })},
-	{"bytes", "bigint", values(func(r *pastRow) int64 { return r.Bytes })},
-	{"sender", "bytea", values(func(r *pastRow) []byte { return []byte(r.Source.Sender) })},
-	{"address", "bytea", values(func(r *pastRow) []byte { return []byte(r.Source.Address) })},
-	{"call", "bytea", values(func(r *pastRow) []byte { return []byte(r.Source.Call) })},
-	{"request", "bytea", values(func(r *pastRow) []byte { return []byte(r.Source.Request) })},
-	{"old_version", "bigint", values(func(r *pastRow) int64 { return int64(r.Old.Version) })},
-	{"old_op", "text", values(func(r *pastRow) string { return string(r.Old.Op) })},
-	{"old_code", "bytea", values(func(r *pastRow) []byte { return []byte(r.Old.Code) })},
-	{"old_at", "bigint", values(func(r *pastRow) int64 { return r.Old.At })},
-	{"old_state", "smallint", values(func(r *pastRow) int16 { return int16(r.Old.State) })},
-	{"old_ended", "bigint", values(func(r *pastRow) int64 { return r.Old.Ended })},
-	{"old_crc", "bigint", values(func(r *pastRow) int64 { return r.Old.CRC })},
-	{"old_bytes", "bigint", values(func(r *pastRow) int64 { return r.Old.Bytes })},
-	{"old_form", "smallint", values(func(r *pastRow) int16 { return int16(r.Old.Form) })},
-	{"body", "bytea", values(func(r *pastRow) []byte { return r.body })},
-	{"in_table", "boolean", values(func(r *pastRow) bool { return r.inTable })},
-	{"sum", "bytea", values(func(r *pastRow) []byte { return r.sum })},
+var pastColumns = columns[commit.Entry]{
+	{"version", "bigint", values(func(r *commit.Entry) int64 { return int64(r.Version) })},
+	{"kind", "text", values(func(r *commit.Entry) string { return string(r.Key.Kind) })},
+	{"id", "bytea", values(func(r *commit.Entry) []byte { return []byte(r.Key.ID) })},
+	{"op", "text", values(func(r *commit.Entry) string { return string(r.Op) })},
+	{"at", "bigint", values(func(r *commit.Entry) int64 { return r.At })},
+	{"bytes", "bigint", values(func(r *commit.Entry) int64 { return r.Bytes })},
+	{"sender", "bytea", values(func(r *commit.Entry) []byte { return []byte(r.Source.Sender) })},
+	{"address", "bytea", values(func(r *commit.Entry) []byte { return []byte(r.Source.Address) })},
+	{"call", "bytea", values(func(r *commit.Entry) []byte { return []byte(r.Source.Call) })},
+	{"request", "bytea", values(func(r *commit.Entry) []byte { return []byte(r.Source.Request) })},
+	{"old_version", "bigint", values(func(r *commit.Entry) int64 { return int64(r.Old.Version) })},
+	{"old_op", "text", values(func(r *commit.Entry) string { return string(r.Old.Op) })},
+	{"old_code", "bytea", values(func(r *commit.Entry) []byte { return []byte(r.Old.Code) })},
+	{"old_at", "bigint", values(func(r *commit.Entry) int64 { return r.Old.At })},
+	{"old_state", "smallint", values(func(r *commit.Entry) int16 { return int16(r.Old.State) })},
+	{"old_ended", "bigint", values(func(r *commit.Entry) int64 { return r.Old.Ended })},
+	{"old_crc", "bigint", values(func(r *commit.Entry) int64 { return r.Old.CRC })},
+	{"old_bytes", "bigint", values(func(r *commit.Entry) int64 { return r.Old.Bytes })},
+	{"old_form", "smallint", values(func(r *commit.Entry) int16 { return int16(r.Old.Form) })},
+	{"body", "bytea", values(func(r *commit.Entry) []byte {
+		if r.Of != nil {
+			return nil
+		}
+		return r.Body
+	})},
+	{"in_table", "boolean", values(func(r *commit.Entry) bool { return r.Of != nil && r.Old.Form != commit.FormNone })},
+	{"sum", "bytea", values(func(r *commit.Entry) []byte {
+		if r.Of == nil || r.Old.Form != commit.FormSame {
+			return nil
+		}
+		sum := sha256.Sum256(r.Body)
+		return sum[:]
+	})},
 }
 
-// queuePast writes what is to be added to the history.
-func (s *store) queuePast(b *pgx.Batch) {
-	if len(s.past) > 0 {
-		b.Queue(keepPastRows, pastColumns.arrays(s.past)...)
+// queuePast writes what is to be added to the history. Unless this transaction has written a replaced body
+// itself, the server copies and compresses it.
+func queuePast(b *pgx.Batch, w commit.Writes) {
+	if len(w.Past) > 0 {
+		b.Queue(keepPastRows, pastColumns.arrays(w.Past)...)
 	}
-	if len(s.reached) > 0 {
-		var kind []string
-		var id [][]byte
-		var version, at []int64
-		for _, r := range s.reached {
-			kind, id, version, at = append(kind, string(r.key.Kind)), append(id, []byte(r.key.ID)), append(version, int64(r.version)), append(at, r.at)
+	if len(w.Reached) > 0 {
+		keys, versions, at := make([]report.Key, len(w.Reached)), make([]int64, len(w.Reached)), make([]int64, len(w.Reached))
+		for i, r := range w.Reached {
+			keys[i], versions[i], at[i] = r.Key, int64(r.Version), r.At
 		}
 		b.Queue(commit.SQL(`UPDATE history h SET old_state = {done}, old_ended = n.at FROM unnest($1::text[], $2::bytea[], $3::bigint[], $4::bigint[]) AS n (kind, id, version, at)
-			WHERE h.kind = n.kind AND h.id = n.id AND h.version > n.version AND h.old_version = n.version AND h.old_state = {pending}`), kind, id, version, at)
+			WHERE h.kind = n.kind AND h.id = n.id AND h.version > n.version AND h.old_version = n.version AND h.old_state = {pending}`), append(lookupArgs(keys), versions, at)...)
 	}
-	s.past, s.reached = nil, nil
 }
 
 // PastBytes implements commit.Store. Only one process drops at a time, since two would drop too much.

@@ -16,7 +16,6 @@ func (s *store) Tombstones(kind report.Kind) (int64, error) {
 
 // DropDeleted implements commit.Store.
 func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64, limit int) (dropped []report.Version, next commit.Cursor, err error) {
-	s.forget()
 	var old []int64
 	looked := 0
 	if err := s.forRows(func(scan func(...any) error) error {

@@ -13,32 +13,53 @@ import (
 	"riskdex/report"
 )
 
-// KeepPast implements commit.Store. The row goes to the end of the table, and SQLite copies what was
+// keepPast adds to the history. The rows go to the end of the table, and SQLite copies what was
 // replaced by itself. Its body is compressed later (deflateHistory): that takes longer than
 // all the rest.
-func (s *store) KeepPast(r *commit.HistoryRow, body []byte, old *commit.Row) error {
-	by := r.Source
-	args := []any{int64(r.Version), string(r.Op), r.At, r.Bytes, by.Sender, by.Address, by.Call, by.Request}
-	if old != nil {
-		query, args := keepEmpty, append(slices.Clone(args), old.Doc)
-		switch r.Old.Form {
+func (s *store) keepPast(w commit.Writes) error {
+	for _, e := range w.Past {
+		if err := s.keepEntry(e); err != nil {
+			return fmt.Errorf("keep the history: %w", err)
+		}
+	}
+	for _, r := range w.Reached {
+		if _, err := s.exec(`UPDATE history SET old_state = {done}, old_ended = ?4
+			WHERE kind = ?1 AND id = ?2 AND version > ?3 AND old_version = ?3 AND old_state = {pending}`, string(r.Kind), string(r.ID), int64(r.Version), r.At); err != nil {
+			return fmt.Errorf("note that %s %q reached the index: %w", r.Kind, r.ID, err)
+		}
+	}
+	return nil
+}
+
+func (s *store) keepEntry(e *commit.Entry) error {
+	by, old := e.Source, &e.Old
+	args := []any{int64(e.Version), string(e.Op), e.At, e.Bytes, by.Sender, by.Address, by.Call, by.Request}
+	if e.Of != nil {
+		query, args := keepEmpty, append(slices.Clone(args), e.Of.Doc)
+		switch old.Form {
 		case commit.FormRaw:
 			query = keepRaw
 		case commit.FormSame:
-			query, args = keepSame, append([]any{body, body}, args...)
+			query, args = keepSame, append([]any{e.Body, e.Body}, args...)
 		}
 		if _, err := s.exec(query, args...); classify(err) != commit.FaultRequest {
 			return err
 		}
-		r.Old = commit.Replaced{} // it is damaged
+		t := s.ledger.Totals[e.Key.Kind] // what it replaces is damaged
+		t.HistoryBytes -= e.Size() - commit.HistoryRowBytes
+		s.ledger.Totals[e.Key.Kind] = t
+		*old, e.Body = commit.Replaced{}, nil
 	}
-	_, err := s.exec(keepFirst, append(args, string(r.Key.Kind), string(r.Key.ID))...)
+	_, err := s.exec(keepRow, append(args, string(e.Key.Kind), string(e.Key.ID),
+		int64(old.Version), string(old.Op), old.Code, old.At, old.State, old.Ended, old.CRC, old.Bytes, old.Form, orNull(e.Body))...)
 	return err
 }
 
-const keepFirst = `INSERT INTO history (version, op, at, bytes, sender, address, call, request, kind, id,
-	old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, 0, 0, 0, 0, 0)`
+const (
+	keepColumns = `INSERT INTO history (version, op, at, bytes, sender, address, call, request, kind, id,
+		old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form, old_body)`
+	keepRow = keepColumns + ` VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+)
 
 // These keep what a document had, with a body in a form.
 var (
@@ -52,13 +73,6 @@ func keepQuery(form, body string) string {
 		old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes)
 		SELECT %s, %s, ?, ?, ?, ?, ?, ?, ?, ?, kind, id, version, op, code, accepted_at, state, %s, crc, coalesce(length(body), 0)
 		FROM documents WHERE doc = ?`, form, body, commit.OldEnded)
-}
-
-// NoteReached implements commit.Store.
-func (s *store) NoteReached(k report.Key, v report.Version, at int64) error {
-	_, err := s.exec(`UPDATE history SET old_state = {done}, old_ended = ?4
-		WHERE kind = ?1 AND id = ?2 AND version > ?3 AND old_version = ?3 AND old_state = {pending}`, string(k.Kind), string(k.ID), int64(v), at)
-	return err
 }
 
 // PastBytes implements commit.Store.

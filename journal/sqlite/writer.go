@@ -209,8 +209,10 @@ func (j *Journal) fill(tx *commit.Transaction, s *store, group []*commit.Request
 		all = append(all, more...)
 		tx.Now = j.opt.Now()
 		s.now = tx.Now
-		s.expect(more)
 		stay, err := tx.Execute(more)
+		if err == nil {
+			err = tx.Flush()
+		}
 		if err != nil {
 			return all, err
 		}

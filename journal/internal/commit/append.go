@@ -126,7 +126,7 @@ func (tx *Transaction) mayChange(c report.Change, old *Row) (may, there bool, er
 	if c.If == nil {
 		return true, false, nil
 	}
-	named, err := tx.rows.Find(c.Key)
+	named, err := tx.Find(c.Key)
 	if named == nil || named.Op == report.Delete {
 		named = old
 	}
@@ -236,9 +236,7 @@ func (tx *Transaction) put(c *report.Change, n Naming, origin report.Version, ol
 		return err
 	}
 	c.AcceptedAt = tx.Now
-	if err := tx.keepPast(c, old); err != nil {
-		return err
-	}
+	tx.keepPast(*c, old)
 	waiting := tx.Now.UnixMicro()
 	if old != nil && old.State == StatePending {
 		waiting = old.WaitedAt
@@ -252,5 +250,12 @@ func (tx *Transaction) put(c *report.Change, n Naming, origin report.Version, ol
 	})
 	tx.touch(c.Key, true)
 	tx.Wake = true
-	return tx.Store.Put(*c, n, origin, waiting, old)
+	if old == nil {
+		old = &Row{Key: c.Key, Fresh: true}
+		tx.known[c.Key] = old
+	}
+	old.accept(*c, n, origin, waiting)
+	tx.noteCode(old)
+	tx.change(old)
+	return nil
 }

@@ -3,7 +3,6 @@ package commit
 import (
 	"bytes"
 	"compress/flate"
-	"fmt"
 	"io"
 
 	"riskdex/report"
@@ -82,28 +81,32 @@ func sourceOf(d report.Delivery) report.Source {
 	return d.Source
 }
 
+// Entry is a row of the history that is to be written.
+type Entry struct {
+	HistoryRow
+	Of   *Row   // which has what is replaced in the table; nil if that is not there
+	Body []byte // of what is replaced, without Of; with it, of what replaces it, to see that it is the same
+}
+
 // keepPast adds a row to the history, with the version that c replaces.
-func (tx *Transaction) keepPast(c *report.Change, old *Row) error {
+func (tx *Transaction) keepPast(c report.Change, old *Row) {
 	if tx.Growth == nil || c.Kind == report.Probe {
-		return nil
+		return
 	}
 	by := tx.source
 	by.Sender, by.Address, by.Call, by.Request = clip(by.Sender, maxSender), clip(by.Address, maxSender), clip(by.Call, maxCall), clip(by.Request, maxRequest)
-	r := historyRow(*c, by, old)
-	if err := tx.Store.KeepPast(&r, c.Body, old); err != nil {
-		return fmt.Errorf("keep the history: %w", err)
-	}
+	e := entryOf(c, by, old)
+	tx.writes.Past = append(tx.writes.Past, &e)
 	tx.ledger.update(c.Kind, func(t *Totals) {
 		t.History++
-		t.HistoryBytes += r.size()
+		t.HistoryBytes += e.Size()
 	})
-	tx.Growth.grow(r.size())
-	return nil
+	tx.Growth.grow(e.Size())
 }
 
-// historyRow returns the row of a change that replaces old, if that is not nil.
-func historyRow(c report.Change, by report.Source, old *Row) HistoryRow {
-	r := HistoryRow{Key: c.Key, Version: c.Version, Op: c.Op, At: c.AcceptedAt.UnixMicro(), Bytes: int64(len(c.Body)), Source: by}
+// entryOf returns the row of a change that replaces old, if that is not nil.
+func entryOf(c report.Change, by report.Source, old *Row) Entry {
+	r := Entry{HistoryRow: HistoryRow{Key: c.Key, Version: c.Version, Op: c.Op, At: c.AcceptedAt.UnixMicro(), Bytes: int64(len(c.Body)), Source: by}}
 	if old == nil {
 		return r
 	}
@@ -115,17 +118,24 @@ func historyRow(c report.Change, by report.Source, old *Row) HistoryRow {
 		r.Old.Ended = old.WaitedAt
 	}
 	was := report.Change{Key: c.Key, Version: old.Version, Op: old.Op, Code: old.Code, AcceptedAt: FromMicro(old.AcceptedAt), Body: c.Body}
+	if !old.Fresh && !old.Written {
+		r.Of = old
+	}
 	switch {
 	case old.Bytes == 0:
 		r.Old.Form = FormNone
-	case old.Bytes == r.Bytes && old.CRC == Checksum(was):
+	case r.Of == nil && bytes.Equal(old.Body, c.Body):
 		r.Old.Form = FormSame
+	case r.Of == nil:
+		r.Body = old.Body
+	case old.Bytes == r.Bytes && old.CRC == Checksum(was):
+		r.Old.Form, r.Body = FormSame, c.Body
 	}
 	return r
 }
 
-// size is what a row counts for. What riskdex compresses later counts for less then.
-func (r *HistoryRow) size() int64 {
+// Size is what a row counts for. What riskdex compresses later counts for less then.
+func (r *HistoryRow) Size() int64 {
 	if r.Old.Form == FormRaw {
 		return HistoryRowBytes + r.Old.Bytes
 	}
@@ -133,11 +143,14 @@ func (r *HistoryRow) size() int64 {
 }
 
 // noteReached notes that a version reached the index after it was replaced.
-func (tx *Transaction) noteReached(s report.Settlement) error {
-	if tx.Growth == nil || s.Outcome != report.Indexed && s.Outcome != report.Deleted {
-		return nil
+func (tx *Transaction) noteReached(s report.Settlement) {
+	if tx.Growth != nil && reached(s) {
+		tx.writes.Reached = append(tx.writes.Reached, Reached{s.Key, s.Version, tx.Now.UnixMicro()})
 	}
-	return tx.Store.NoteReached(s.Key, s.Version, tx.Now.UnixMicro())
+}
+
+func reached(s report.Settlement) bool {
+	return s.Outcome == report.Indexed || s.Outcome == report.Deleted
 }
 
 // inflate returns the body of the version that was replaced.

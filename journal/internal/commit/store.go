@@ -10,7 +10,7 @@ import (
 )
 
 // Store is the database as one transaction sees it, with its own writes. It makes no decisions; the
-// methods of Transaction do. Times are in microseconds since 1970.
+// methods of Transaction do, on Rows. Times are in microseconds since 1970.
 type Store interface {
 	// NextVersion returns a version above every one given out before; above the clock, so that
 	// a fresh journal is ahead of an index that outlived an older one; and above after, the
@@ -21,29 +21,20 @@ type Store interface {
 	BeginDelivery(versions int) error
 	EndDelivery()
 
-	// After a change, a row that Find returned has to be found again.
-	Lookup
+	// Load returns the rows of those documents that there are. Codes calls f with each city that has one of
+	// some codes and has not lost it. Both see what was flushed.
+	Load(keys []report.Key) ([]*Row, error)
+	Codes(codes []string, f func(id report.ID, code string, op report.Op)) error
+	// Flush writes rows and history.
+	Flush(w Writes) error
 
-	// Put writes a pending change with its trace, in place of the row of its document, if any.
-	Put(c report.Change, n Naming, origin report.Version, waitingSince int64, old *Row) error
-	// Update writes a row that Find has returned and that was changed since. The body stays as it is;
-	// Drop is Update without it.
-	Update(r *Row) error
-	Drop(r *Row) error
 	// EndClaimed ends a document as Row.end does, without a lookup, if it has not changed since it was
 	// claimed. If it has, or that is unknown, EndClaimed does nothing and returns false. 0 leaves the
 	// time when it ended as it is.
 	EndClaimed(k report.Key, claimed Claim, ended int64) (bool, error)
 	// Unclaim ends the claim of a settled change, and defers the document if the settlement
-	// says so, in a store that keeps claims.
-	Unclaim(n Settled)
-	// KeepPast adds the row of a change to the history. It is called before Put: old is what is replaced,
-	// whose body goes to the history in the form of the row. In FormSame it does so only if it differs
-	// from body, which is unlikely. A row that cannot be kept, since what it replaces is damaged, is kept
-	// without that. NoteReached notes in the history that a version reached the index that had been
-	// replaced on its way.
-	KeepPast(r *HistoryRow, body []byte, old *Row) error
-	NoteReached(k report.Key, v report.Version, at int64) error
+	// says so, in a store that keeps claims. It reports whether that changed the row.
+	Unclaim(n Settled, r *Row) bool
 	// PastBytes returns what the history counts for. It reports false where another process is dropping
 	// from it.
 	PastBytes() (bytes int64, may bool, err error)
