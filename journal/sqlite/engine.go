@@ -11,6 +11,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
+	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/tables"
 )
 
@@ -86,6 +87,12 @@ func openEngine(ctx context.Context, path string) (e *engine, err error) {
 	e.readers.SetMaxOpenConns(4)
 	if e.claim, err = connect(ctx, e.readers); err != nil {
 		return e, err
+	}
+	// These name every column that is written: a file that lacks one is not opened.
+	for _, query := range []string{insert, keepRow, updateTotals, commit.KeepRefusal, commit.KeepReceipt} {
+		if _, err = e.write.statement(query); err != nil {
+			return e, err
+		}
 	}
 	e.stats, err = e.readers.PrepareContext(ctx, statsQuery)
 	return e, err

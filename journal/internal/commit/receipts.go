@@ -9,11 +9,11 @@ import (
 )
 
 // dropReceipts drops a few old receipts with each new one: more than one, so that they do not pile up, and
-// few, so that a delivery is not held up. keepReceipt keeps none where another process has done so meanwhile.
+// few, so that a delivery is not held up. KeepReceipt keeps none where another process has done so meanwhile.
 const (
 	dropReceipts = `DELETE FROM receipts WHERE (sender, id) IN
 		(SELECT sender, id FROM receipts WHERE at < $1 ORDER BY at LIMIT 16 {skip locked})`
-	keepReceipt = `INSERT INTO receipts (sender, id, at, digest, answer) VALUES ($1, $2, $3, $4, $5)
+	KeepReceipt = `INSERT INTO receipts (sender, id, at, digest, answer) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (sender, id) DO UPDATE SET at = excluded.at, digest = excluded.digest, answer = excluded.answer WHERE receipts.at < $6`
 )
 
@@ -73,7 +73,7 @@ func (tx *Transaction) receive(d report.Delivery, stamps []report.Stamp) error {
 	_, err := tx.Store.Exec(dropReceipts, oldest)
 	if err == nil {
 		// Without an answer, its bytes are none, and not NULL.
-		kept, err = tx.Store.Exec(keepReceipt, Text(r.Sender), Text(r.ID), tx.Now.UnixMicro(), r.Digest, append([]byte{}, r.Answer...), oldest)
+		kept, err = tx.Store.Exec(KeepReceipt, Text(r.Sender), Text(r.ID), tx.Now.UnixMicro(), r.Digest, append([]byte{}, r.Answer...), oldest)
 	}
 	if err == nil && kept == 0 { // the transaction is run again, and finds it
 		err = ErrMeanwhile

@@ -47,15 +47,16 @@ func (tx *Transaction) appendPlace(places []report.Version, place report.Version
 	return append(places, place), err
 }
 
+// KeepRefusal is the statement of both engines that keeps a refusal.
+const KeepRefusal = `INSERT INTO refusals (version, at, bytes, kind, method, path, position, id, folded, reason, detail, cut, crc, body)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+
 // refuse keeps the refusals of a delivery, each with its place, and drops the oldest of
 // all beyond the bounds.
 func (tx *Transaction) refuse(d report.Delivery, places []report.Version, opt journal.Options) error {
 	for i, r := range shareOf(d, opt) {
 		size := RefusalBytes(r)
-		if _, err := tx.Store.Exec(`INSERT INTO refusals
-			(version, at, bytes, kind, method, path, position, id, folded, reason, detail, cut, crc, body)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-			int64(places[i]), r.At.UnixMicro(), size, string(r.Kind), Text(r.Method), Text(r.Path), int64(r.Position), Text(r.ID), Text(Fold(r.ID)),
+		if _, err := tx.Store.Exec(KeepRefusal, int64(places[i]), r.At.UnixMicro(), size, string(r.Kind), Text(r.Method), Text(r.Path), int64(r.Position), Text(r.ID), Text(Fold(r.ID)),
 			Text(r.Reason), Text(r.Detail), r.Cut, int64(RefusalChecksum(r)), r.Body); err != nil {
 			return fmt.Errorf("keep a refusal: %w", err)
 		}
