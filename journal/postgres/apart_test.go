@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"riskdex/internal/postgres/postgrestest"
 	"riskdex/internal/require"
@@ -230,5 +231,19 @@ func TestPostgresPartsOfAGroupKeepTheirOrder(t *testing.T) {
 	}
 	if d, err := j.Document(t.Context(), report.Advisories, "2"); err != nil || string(d.Body) != `"newer"` {
 		t.Errorf("it has %s, %v; want the newer one", d.Body, err)
+	}
+}
+
+// TestPostgresHistoryOfLarge: a large delivery, which writes its rows before it takes the lock of names,
+// leaves what it replaces in the history.
+func TestPostgresHistoryOfLarge(t *testing.T) {
+	j := process(t, postgrestest.URL(t), silent(), journal.Options{History: time.Hour})
+	before := city("1000", "")
+	old := deliver(t, j, report.Delivery{Changes: []report.Change{before}})
+	d := largeCities()
+	d.Changes[0].Body = []byte(`"newer"`)
+	deliver(t, j, d)
+	if p, err := j.PastVersion(t.Context(), before.Key, old); err != nil || p.Lost != report.NotLost || string(p.Body) != string(before.Body) {
+		t.Errorf("the history has %s, lost: %q, %v; want %s", p.Body, p.Lost, err, before.Body)
 	}
 }

@@ -16,9 +16,6 @@ func (s *store) Tombstones(kind report.Kind) (n int64, err error) {
 // DropDeleted implements commit.Store. What another process has locked is left for the next
 // round.
 func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64, limit int) (dropped []report.Version, next commit.Cursor, err error) {
-	if err := s.forget(); err != nil {
-		return nil, commit.Cursor{}, err
-	}
 	rows, err := s.tx.Query(s.ctx, commit.SQL(`WITH looked AS MATERIALIZED (
 			SELECT id, accepted_at, ended_at, claimed FROM documents
 			WHERE kind = $1 AND (accepted_at, id) > ($2, $3) AND accepted_at < $4 AND op = 'delete' AND state = {done}

@@ -47,16 +47,12 @@ func keepWarning(conn *pgconn.PgConn, n *pgconn.Notice) {
 	}
 }
 
-// errRetriedMeanwhile makes a transaction run again that ignored a delete as one of nothing,
-// because another process may have brought the document back meanwhile, by a retry.
-var errRetriedMeanwhile = errors.New("refusals were kept, retried or dropped meanwhile")
-
 const deadlock = "40P01"
 
 // inTheWay reports whether a transaction failed only because of a concurrent one of another
 // process.
 func inTheWay(err error) bool {
-	if errors.Is(err, errRetriedMeanwhile) {
+	if errors.Is(err, commit.ErrMeanwhile) {
 		return true
 	}
 	switch code(err) {

@@ -134,27 +134,3 @@ var errStartedAnew = errors.New("its server was started anew; what it has is com
 func (j *Journal) compareServer(ctx context.Context) error {
 	return j.queue.Do(ctx, &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }})
 }
-
-// Loss implements commit.Store.
-func (s *store) Loss() (l commit.Loss, err error) {
-	err = s.tx.QueryRow(s.ctx, "SELECT "+commit.LossColumns).Scan(l.ScanTargets()...)
-	return l, err
-}
-
-func (s *store) LostUntil() (until report.Version, err error) {
-	err = s.tx.QueryRow(s.ctx, commit.LostUntilQuery).Scan(&until)
-	return until, err
-}
-
-func (s *store) KeepLoss(l commit.Loss) error {
-	_, err := s.tx.Exec(s.ctx, commit.KeepLoss, int64(l.Since), int64(l.Until), l.NoticedAt)
-	return err
-}
-
-func (s *store) NewestBefore(kind report.Kind, v report.Version) (newest report.Version, err error) {
-	err = s.tx.QueryRow(s.ctx, commit.NewestBeforeQuery, string(kind), int64(v)).Scan(&newest)
-	if errors.Is(err, pgx.ErrNoRows) {
-		err = nil
-	}
-	return newest, err
-}

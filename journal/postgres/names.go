@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
 
@@ -35,6 +36,17 @@ func (s *store) queueNames(b *pgx.Batch) {
 	b.Queue("SELECT pg_advisory_xact_lock($1, $2)", s.keys.class, int32(lockNames))
 }
 
+// changesName reports whether a row changes which city has which code or id.
+func changesName(r *commit.Row) bool {
+	return r.Kind == report.Cities && (r.Fresh || r.Was.Code != r.Code || r.Was.Naming != r.Naming || r.Was.Op != r.Op && r.Code != "")
+}
+
+// codedAs is a code of live cities, or of deleted ones.
+type codedAs struct {
+	code string
+	op   report.Op
+}
+
 // whoHasCodes selects the cities that have one of the given codes and have not lost it.
 const whoHasCodes = `SELECT id, code, op FROM documents
 	WHERE kind = $2 AND code <> '' AND code = ANY($1) AND kept <> -1`
@@ -51,18 +63,28 @@ func forCodes(rows pgx.Rows, err error, f func(id report.ID, as codedAs) error) 
 	return err
 }
 
-// lockNamesLast writes the rows, which takes long, then takes the lock of names and repeats the
-// lookups that were made without it.
-func (s *store) lockNamesLast() error {
-	if s.names || !s.needsNames {
-		return nil
+// lockNames sees to it that the transaction has the lock of names, if it needs it, before it commits. If it
+// takes it last, it writes first, which takes long, and then repeats the lookups that were made without it.
+// It returns what is left to be written.
+func (s *store) lockNames(w commit.Writes) (commit.Writes, error) {
+	if slices.ContainsFunc(w.Rows, changesName) {
+		if err := s.wantNames(); err != nil {
+			return w, err
+		}
 	}
-	b := s.queueRows(&pgx.Batch{})
+	if s.names || !s.needsNames {
+		return w, nil
+	}
+	b := s.queueWrites(&pgx.Batch{}, w)
 	s.queueNames(b)
 	if len(s.asked) > 0 {
-		b.Queue(whoHasCodes+" AND xmin <> pg_current_xact_id()::xid", s.asked, string(report.Cities)).Query(s.checkNames)
+		asked := make([][]byte, 0, len(s.asked))
+		for code := range s.asked {
+			asked = append(asked, []byte(code))
+		}
+		b.Queue(whoHasCodes+" AND xmin <> pg_current_xact_id()::xid", asked, string(report.Cities)).Query(s.checkNames)
 	}
-	return s.tx.SendBatch(s.ctx, b).Close()
+	return commit.Writes{}, s.tx.SendBatch(s.ctx, b).Close()
 }
 
 // checkNames returns errNames if other cities have the codes now than when they were looked up.
@@ -76,13 +98,12 @@ func (s *store) checkNames(rows pgx.Rows) error {
 	}); err != nil {
 		return err
 	}
-	for k, p := range s.rows {
-		if p == nil || k.Kind != report.Cities {
+	for _, r := range s.found {
+		if r.Kind != report.Cities {
 			continue
 		}
-		delete(now, k.ID)
-		if _, asked := s.inTable[codedAs{p.was.code, report.Index}]; asked {
-			now[k.ID] = p.was
+		if delete(now, r.ID); s.asked[r.Was.Code] && r.Was.HasCode() {
+			now[r.ID] = codedAs{r.Was.Code, r.Was.Op}
 		}
 	}
 	if !maps.Equal(now, s.seen) {
@@ -91,86 +112,26 @@ func (s *store) checkNames(rows pgx.Rows) error {
 	return nil
 }
 
-// WithCode searches the rows that this transaction has, and the table for others. It looks up
-// the codes of a whole group in the table at once. The result stays valid: either this
-// transaction has the lock of names, or checkNames notices a change.
-func (s *store) WithCode(code string, op report.Op, most int) (ids []report.ID, err error) {
-	if code == "" {
-		return nil, nil
-	}
+// Codes implements commit.Store. The result stays valid: either this transaction has the lock of names, or
+// checkNames notices a change.
+func (s *store) Codes(codes []string, f func(id report.ID, code string, op report.Op)) error {
 	if err := s.wantNames(); err != nil {
-		return nil, err
+		return err
 	}
-	if _, ok := s.inTable[codedAs{code, report.Index}]; !ok {
-		if err := s.lookUpCodes(code); err != nil {
-			return nil, err
-		}
+	if s.asked == nil {
+		s.asked, s.seen = map[string]bool{}, map[report.ID]codedAs{}
 	}
-	// Ids that no longer have the code are dropped from the list, so that a code which every
-	// city of a delivery states takes no longer than others.
-	as := codedAs{code, op}
-	find := func(in map[codedAs][]report.ID, has func(*row) bool) {
-		list := in[as]
-		if len(list) == 0 {
-			return
-		}
-		rest := list[:0]
-		for i, id := range list {
-			if len(ids) == most {
-				rest = append(rest, list[i:]...)
-				break
-			}
-			if has(s.rows[report.Key{Kind: report.Cities, ID: id}]) && !slices.Contains(ids, id) {
-				ids, rest = append(ids, id), append(rest, id)
-			}
-		}
-		in[as] = rest
+	list := make([][]byte, len(codes))
+	for i, code := range codes {
+		s.asked[code], list[i] = true, []byte(code)
 	}
-	find(s.coded, func(p *row) bool { return p != nil && p.HasCode() && p.Code == code && p.Op == op })
-	find(s.inTable, func(p *row) bool { return p == nil })
-	return ids, nil
-}
-
-// codedAs is a code of live cities, or of deleted ones.
-type codedAs struct {
-	code string
-	op   report.Op
-}
-
-// lookUpCodes looks up which cities have a code, together with all other codes that the group
-// names.
-func (s *store) lookUpCodes(code string) error {
-	if s.inTable == nil {
-		s.inTable, s.seen = map[codedAs][]report.ID{}, map[report.ID]codedAs{}
-	}
-	wanted := [][]byte{}
-	add := func(code string) {
-		as := codedAs{code, report.Index}
-		if _, ok := s.inTable[as]; !ok && code != "" {
-			s.inTable[as] = nil
-			wanted = append(wanted, []byte(code))
-		}
-	}
-	add(code)
-	for _, r := range s.group {
-		if r.Scope == nil {
-			continue
-		}
-		for _, c := range r.Scope.Changes {
-			if c.Kind == report.Cities {
-				add(c.Code)
-				add(report.CodeOf(string(c.ID)))
-			}
-		}
-	}
-	s.asked = append(s.asked, wanted...)
-	rows, err := s.tx.Query(s.ctx, whoHasCodes, wanted, string(report.Cities))
+	rows, err := s.tx.Query(s.ctx, whoHasCodes, list, string(report.Cities))
 	return forCodes(rows, err, func(id report.ID, as codedAs) error {
-		s.inTable[as] = append(s.inTable[as], id)
-		if before, ok := s.seen[id]; ok && before != as {
+		if before, ok := s.seen[id]; ok && before != as && !s.names {
 			return errNames
 		}
 		s.seen[id] = as
+		f(id, as.code, as.op)
 		return nil
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -38,85 +39,45 @@ type store struct {
 	whole bool // a delivery is under way, whose versions must all be taken at once
 	spare int  // how many more than expected a delivery takes
 
-	rows    map[report.Key]*row     // nil where there is none
-	group   []*commit.Request       // what the transaction is for
-	coded   map[codedAs][]report.ID // the ids of rows that have or had a code
-	inTable map[codedAs][]report.ID // who had a code when it was looked up
+	found []*commit.Row // that are locked
 
 	// The following is for a transaction that takes the lock of names last: see names.go.
 	namesLast, needsNames bool
-	asked                 [][]byte              // codes that were looked up
+	asked                 map[string]bool       // codes that were looked up
 	seen                  map[report.ID]codedAs // which cities had them then
 
-	past    []*pastRow // rows to be added to the history
-	reached []reached  // versions that reached the index after they were replaced
-
 	outOfOrder []report.Key // looked up out of the order of locks
-	of         map[*commit.Row]*row
 }
 
 var _ commit.Store = (*store)(nil)
-
-// row is a row of documents as this transaction will write it.
-type row struct {
-	commit.Row
-	freeAt          int64
-	holder, claimed int64
-	had             int64   // bytes of the body in the table
-	body            []byte  // set if written or fresh
-	was             codedAs // in the table when it was locked; zero if it had no code
-
-	fresh   bool // it is not in the table
-	changed bool // it differs from what is in the table
-	written bool // and so does its body
-}
 
 const lookupColumns = `d.kind, d.id, d.version, d.origin, d.op, d.state, d.code, d.accepted_at, d.waiting_since,
 	d.ended_at, d.free_at, d.holder, d.claimed, d.crc, coalesce(length(d.body), 0), d.trace, d.error_type, d.reason, d.kept, d.alone`
 
 func (s *store) scanRow(r pgx.Rows) error {
-	var p row
+	var p commit.Row
 	var kind, op string
 	var id, code, trace, errorType, reason []byte
 	var crc int64
 	var state int16
 	if err := r.Scan(&kind, &id, &p.Version, &p.Origin, &op, &state, &code, &p.AcceptedAt, &p.WaitedAt,
-		&p.EndedAt, &p.freeAt, &p.holder, &p.claimed, &crc, &p.Bytes, &trace, &errorType, &reason, &p.Kept, &p.CodeOnly); err != nil {
+		&p.EndedAt, &p.FreeAt, &p.Holder, &p.Claimed, &crc, &p.Bytes, &trace, &errorType, &reason, &p.Kept, &p.CodeOnly); err != nil {
 		return err
 	}
 	p.Key = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}
 	p.Op, p.State, p.Code, p.CRC = report.Op(op), int64(state), string(code), uint32(crc)
-	p.Trace, p.ErrorType, p.Reason, p.had = string(trace), string(errorType), string(reason), p.Bytes
-	if p.HasCode() {
-		p.was = codedAs{p.Code, p.Op}
-	}
-	p.ClaimedElsewhere = p.holder < 0 || p.claimed != 0 && p.holder != s.me
-	s.know(&p)
+	p.Trace, p.ErrorType, p.Reason = string(trace), string(errorType), string(reason)
+	p.ClaimedElsewhere = p.Holder < 0 || p.Claimed != 0 && p.Holder != s.me
+	s.found = append(s.found, &p)
 	return nil
 }
 
-func (s *store) know(p *row) {
-	s.rows[p.Key], s.of[&p.Row] = p, p
-	s.noteCode(p)
-}
-
-// noteCode records the code under which WithCode finds a row.
-func (s *store) noteCode(p *row) {
-	if p.Kind == report.Cities && p.HasCode() {
-		as := codedAs{p.Code, p.Op}
-		s.coded[as] = append(s.coded[as], p.ID)
-	}
-}
-
-// readRows reads the result of a lookup of keys.
-func (s *store) readRows(rows pgx.Rows, err error, keys []report.Key) error {
+// readRows reads the result of a lookup.
+func (s *store) readRows(rows pgx.Rows, err error) error {
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	for _, k := range keys {
-		s.rows[k] = nil
-	}
 	for rows.Next() {
 		if err := s.scanRow(rows); err != nil {
 			return err
@@ -139,27 +100,24 @@ func lookupArgs(keys []report.Key) []any {
 	return []any{kinds, ids}
 }
 
-func (s *store) Find(k report.Key) (*commit.Row, error) {
-	p, ok := s.rows[k]
-	if !ok {
-		keys := []report.Key{k}
-		s.outOfOrder = append(s.outOfOrder, k)
-		rows, err := s.tx.Query(s.ctx, lookupRows+" NOWAIT", lookupArgs(keys)...)
-		if err := s.readRows(rows, err, keys); err != nil {
-			return nil, fmt.Errorf("look up %s %q: %w", k.Kind, k.ID, err)
-		}
-		p = s.rows[k]
-		if p != nil && p.Version >= s.next && s.whole && s.next <= s.last {
+// Load implements commit.Store.
+func (s *store) Load(keys []report.Key) ([]*commit.Row, error) {
+	n := len(s.found)
+	s.outOfOrder = append(s.outOfOrder, keys...)
+	rows, err := s.tx.Query(s.ctx, lookupRows+" NOWAIT", lookupArgs(keys)...)
+	if err := s.readRows(rows, err); err != nil {
+		return nil, err
+	}
+	found := s.found[n:]
+	for _, r := range found {
+		if r.Version >= s.next && s.whole && s.next <= s.last {
 			return nil, errVersions
 		}
-		if p != nil && p.Version >= s.next {
+		if r.Version >= s.next {
 			s.next = s.last + 1 // it was given a later version after these were taken
 		}
 	}
-	if p == nil {
-		return nil, nil
-	}
-	return &p.Row, nil
+	return found, nil
 }
 
 func (s *store) NextVersion(after report.Version) (report.Version, error) {
@@ -234,44 +192,9 @@ func (s *store) queueUnused(b *pgx.Batch) {
 	b.Queue("SELECT pg_advisory_unlock($1, $2)", s.keys.class, int32(lockVersions))
 }
 
-func (s *store) Put(c report.Change, n commit.Naming, origin report.Version, waiting int64, old *commit.Row) error {
-	if c.Kind == report.Cities && (old == nil || old.Code != c.Code || old.Naming != n || old.Op != c.Op && c.Code != "") {
-		if err := s.wantNames(); err != nil {
-			return err
-		}
-	}
-	p := s.of[old]
-	if p == nil {
-		p = &row{Row: commit.Row{Key: c.Key}, fresh: true}
-		s.know(p)
-	}
-	at := c.AcceptedAt.UnixMicro()
-	p.Naming = n
-	p.Version, p.Op, p.State, p.Code, p.AcceptedAt, p.WaitedAt = c.Version, c.Op, commit.StatePending, c.Code, at, waiting
-	p.Origin, p.EndedAt, p.CRC, p.ErrorType, p.Reason = origin, at, commit.Checksum(c), "", ""
-	p.Trace, p.body, p.Bytes = c.Trace, c.Body, int64(len(c.Body))
-	p.changed, p.written = true, true
-	s.noteCode(p)
-	return nil
-}
-
-func (s *store) Update(r *commit.Row) error {
-	s.of[r].changed = true
-	return nil
-}
-
-func (s *store) Drop(r *commit.Row) error {
-	p := s.of[r]
-	p.changed, p.written, p.body = true, true, nil
-	return nil
-}
-
 func (s *store) EndClaimed(report.Key, commit.Claim, int64) (bool, error) { return false, nil }
 
 func (s *store) MarkAll(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error) {
-	if err := s.forget(); err != nil {
-		return 0, "", err
-	}
 	var last []byte
 	var looked int
 	err = s.tx.QueryRow(s.ctx, commit.SQL(`WITH looked AS MATERIALIZED (
@@ -288,51 +211,39 @@ func (s *store) MarkAll(kind report.Kind, after report.ResendCursor, limit int) 
 }
 
 func (s *store) MarkDeleted(kind report.Kind, since int64) (int64, error) {
-	if err := s.forget(); err != nil {
-		return 0, err
-	}
 	tag, err := s.tx.Exec(s.ctx, commit.SQL(`WITH wanted AS MATERIALIZED (
 			SELECT id FROM documents WHERE kind = $1 AND accepted_at >= $2 AND op = 'delete' AND state = {done} ORDER BY id FOR UPDATE
 		) UPDATE documents d SET state = {resend} FROM wanted w WHERE d.kind = $1 AND d.id = w.id`), string(kind), since)
 	return tag.RowsAffected(), err
 }
 
-// forget writes the changed rows and drops all rows from memory. It is called before a statement
-// that changes rows directly in the table, in the order in which all processes lock them.
-func (s *store) forget() error {
-	b := &pgx.Batch{}
-	s.queuePast(b)
-	if err := s.tx.SendBatch(s.ctx, s.queueRows(b)).Close(); err != nil {
-		return err
-	}
-	clear(s.rows)
-	clear(s.of)
-	clear(s.coded)
-	s.inTable = nil
-	return nil
+// Flush implements commit.Store.
+func (s *store) Flush(w commit.Writes) error {
+	return s.tx.SendBatch(s.ctx, s.queueWrites(&pgx.Batch{}, w)).Close()
 }
 
-func (s *store) Unclaim(n commit.Settled) {
-	p := s.rows[n.Key]
-	if p == nil {
-		return
+// Unclaim implements commit.Store.
+func (s *store) Unclaim(n commit.Settled, r *commit.Row) bool {
+	if r == nil {
+		return false
 	}
-	ended := p.holder == s.me && p.claimed == int64(n.Version)
+	before := r.Lease
+	ended := r.Holder == s.me && r.Claimed == int64(n.Version)
 	if ended {
-		p.holder, p.claimed, p.changed = 0, 0, true
+		r.Holder, r.Claimed = 0, 0
 	}
-	if n.Ended && p.claimed == 0 {
-		p.freeAt, p.holder, p.changed = 0, 0, true
+	if n.Ended && r.Claimed == 0 {
+		r.FreeAt, r.Holder = 0, 0
 	}
 	if at := s.freeAt(n.NotBefore); at != 0 && (n.Retried || n.Newer && ended) {
-		p.freeAt, p.changed = at, true
-		if commit.DeferralOf(n).Debounce {
-			p.freeAt = -at
+		if r.FreeAt = at; commit.DeferralOf(n).Debounce {
+			r.FreeAt = -at
 		}
 	}
-	if p.changed && p.claimed == 0 && max(p.freeAt, -p.freeAt) > s.now {
-		p.holder = s.me // a deferral ends with its process
+	if r.Lease != before && r.Claimed == 0 && max(r.FreeAt, -r.FreeAt) > s.now {
+		r.Holder = s.me // a deferral ends with its process
 	}
+	return r.Lease != before
 }
 
 // freeAt converts a time of this process to the shared clock; 0 is a time that has passed.
@@ -344,26 +255,24 @@ func (s *store) freeAt(t time.Time) int64 {
 	return s.now + wait.Microseconds()
 }
 
-// queueRows queues the statements that write the changed rows.
-func (s *store) queueRows(b *pgx.Batch) *pgx.Batch {
-	var fresh, written, rest []*row
-	for _, p := range s.rows {
+// queueWrites queues the statements that write the history and the changed rows.
+func (s *store) queueWrites(b *pgx.Batch, w commit.Writes) *pgx.Batch {
+	queuePast(b, w)
+	var fresh, written, rest []*commit.Row
+	for _, r := range w.Rows {
 		switch {
-		case p == nil || !p.changed:
-			continue
-		case p.fresh:
-			fresh = append(fresh, p)
-			s.grown[p.Kind] += documentBytes
-		case p.written:
-			written = append(written, p)
+		case r.Fresh:
+			fresh = append(fresh, r)
+			s.grown[r.Kind] += documentBytes
+		case r.Written:
+			written = append(written, r)
 		default:
-			rest = append(rest, p)
+			rest = append(rest, r)
 		}
-		s.grown[p.Kind] += p.Bytes - p.had
-		p.fresh, p.changed, p.written, p.had = false, false, false, p.Bytes
+		s.grown[r.Kind] += r.Bytes - r.Was.Bytes
 	}
-	for _, list := range [][]*row{fresh, written, rest} {
-		slices.SortFunc(list, func(a, b *row) int { return commit.CompareKeys(a.Key, b.Key) })
+	for _, list := range [][]*commit.Row{fresh, written, rest} {
+		slices.SortFunc(list, func(a, b *commit.Row) int { return commit.CompareKeys(a.Key, b.Key) })
 	}
 	if len(fresh) > 0 {
 		b.Queue(insertRows, rowColumns.arrays(fresh)...)
@@ -386,27 +295,27 @@ func orNil(b []byte) []byte {
 }
 
 // rowColumns are the columns of documents as this transaction writes them.
-var rowColumns = columns[row]{
-	{"kind", "text", values(func(p *row) string { return string(p.Kind) })},
-	{"id", "bytea", values(func(p *row) []byte { return []byte(p.ID) })},
-	{"version", "bigint", values(func(p *row) int64 { return int64(p.Version) })},
-	{"origin", "bigint", values(func(p *row) int64 { return int64(p.Origin) })},
-	{"op", "text", values(func(p *row) string { return string(p.Op) })},
-	{"state", "smallint", values(func(p *row) int16 { return int16(p.State) })},
-	{"code", "bytea", values(func(p *row) []byte { return []byte(p.Code) })},
-	{"accepted_at", "bigint", values(func(p *row) int64 { return p.AcceptedAt })},
-	{"waiting_since", "bigint", values(func(p *row) int64 { return p.WaitedAt })},
-	{"ended_at", "bigint", values(func(p *row) int64 { return p.EndedAt })},
-	{"free_at", "bigint", values(func(p *row) int64 { return p.freeAt })},
-	{"holder", "bigint", values(func(p *row) int64 { return p.holder })},
-	{"claimed", "bigint", values(func(p *row) int64 { return p.claimed })},
-	{"crc", "bigint", values(func(p *row) int64 { return int64(p.CRC) })},
-	{"kept", "bigint", values(func(p *row) int64 { return int64(p.Kept) })},
-	{"alone", "boolean", values(func(p *row) bool { return p.CodeOnly })},
-	{"trace", "bytea", values(func(p *row) []byte { return []byte(p.Trace) })},
-	{"error_type", "bytea", values(func(p *row) []byte { return []byte(p.ErrorType) })},
-	{"reason", "bytea", values(func(p *row) []byte { return []byte(p.Reason) })},
-	{"body", "bytea", values(func(p *row) []byte { return orNil(p.body) })},
+var rowColumns = columns[commit.Row]{
+	{"kind", "text", values(func(p *commit.Row) string { return string(p.Kind) })},
+	{"id", "bytea", values(func(p *commit.Row) []byte { return []byte(p.ID) })},
+	{"version", "bigint", values(func(p *commit.Row) int64 { return int64(p.Version) })},
+	{"origin", "bigint", values(func(p *commit.Row) int64 { return int64(p.Origin) })},
+	{"op", "text", values(func(p *commit.Row) string { return string(p.Op) })},
+	{"state", "smallint", values(func(p *commit.Row) int16 { return int16(p.State) })},
+	{"code", "bytea", values(func(p *commit.Row) []byte { return []byte(p.Code) })},
+	{"accepted_at", "bigint", values(func(p *commit.Row) int64 { return p.AcceptedAt })},
+	{"waiting_since", "bigint", values(func(p *commit.Row) int64 { return p.WaitedAt })},
+	{"ended_at", "bigint", values(func(p *commit.Row) int64 { return p.EndedAt })},
+	{"free_at", "bigint", values(func(p *commit.Row) int64 { return p.FreeAt })},
+	{"holder", "bigint", values(func(p *commit.Row) int64 { return p.Holder })},
+	{"claimed", "bigint", values(func(p *commit.Row) int64 { return p.Claimed })},
+	{"crc", "bigint", values(func(p *commit.Row) int64 { return int64(p.CRC) })},
+	{"kept", "bigint", values(func(p *commit.Row) int64 { return int64(p.Kept) })},
+	{"alone", "boolean", values(func(p *commit.Row) bool { return p.CodeOnly })},
+	{"trace", "bytea", values(func(p *commit.Row) []byte { return []byte(p.Trace) })},
+	{"error_type", "bytea", values(func(p *commit.Row) []byte { return []byte(p.ErrorType) })},
+	{"reason", "bytea", values(func(p *commit.Row) []byte { return []byte(p.Reason) })},
+	{"body", "bytea", values(func(p *commit.Row) []byte { return orNil(p.Body) })},
 }
 
 var (
@@ -416,7 +325,7 @@ var (
 )
 
 // updateQuery returns the statement that sets columns, after the two of the key.
-func updateQuery(c columns[row]) string {
+func updateQuery(c columns[commit.Row]) string {
 	return `UPDATE documents d SET ` + c[2:].list("@ = n.@") + ` FROM ` + c.table() + ` WHERE d.kind = n.kind AND d.id = n.id`
 }
 
@@ -434,16 +343,41 @@ func (s *store) queueLedger(b *pgx.Batch, before commit.Ledger) {
 	}
 }
 
-func (s *store) EndLoss() (l commit.Loss, err error) {
-	if err = s.tx.QueryRow(s.ctx, commit.EndLoss).Scan(l.ScanTargets()...); errors.Is(err, pgx.ErrNoRows) {
-		err = report.ErrNotFound
-	}
-	return l, err
+// Exec implements commit.Store.
+func (s *store) Exec(query string, args ...any) (int64, error) {
+	tag, err := s.tx.Exec(s.ctx, dialect(query), parameters(args)...)
+	return tag.RowsAffected(), err
 }
 
-func (s *store) Note(name, value string) error {
-	_, err := s.tx.Exec(s.ctx, commit.KeepNote, name, value)
-	return err
+// Query implements commit.Store.
+func (s *store) Query(f func(scan func(...any) error) error, query string, args ...any) error {
+	rows, err := s.tx.Query(s.ctx, dialect(query), parameters(args)...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows.Scan); errors.Is(err, commit.ErrEnough) {
+			break
+		} else if err != nil {
+			return err
+		}
+	}
+	rows.Close()
+	return rows.Err()
+}
+
+func dialect(query string) string {
+	return strings.ReplaceAll(query, "{skip locked}", "FOR UPDATE SKIP LOCKED")
+}
+
+func parameters(args []any) []any {
+	for i, a := range args {
+		if text, ok := a.(commit.Text); ok {
+			args[i] = []byte(text)
+		}
+	}
+	return args
 }
 
 // slots is the number of rows that hold the sums of a kind, so how many processes can add to

@@ -178,7 +178,7 @@ func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, locks 
 		err = errLate
 	}
 	if err == nil {
-		err = s.finish(before)
+		err = s.finish(tx.Take(), before)
 	}
 	if err != nil {
 		s.giveUp(conn)
@@ -214,7 +214,7 @@ func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Req
 	l := commit.Ledger{Totals: map[report.Kind]commit.Totals{}}
 	s := &store{
 		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: locks.names, namesLast: !locks.names && slices.ContainsFunc(group, j.queue.GoesApart), sync: commit.NeedsSync(group), spare: locks.spare, ledger: &l, wall: j.opt.Now,
-		first: 1, next: 1, group: group, grown: map[report.Kind]int64{}, coded: map[codedAs][]report.ID{}, rows: map[report.Key]*row{}, of: map[*commit.Row]*row{},
+		first: 1, next: 1, grown: map[report.Kind]int64{},
 	}
 	keys, takes := wanted(group, locks.keys)
 	b := &pgx.Batch{}
@@ -241,7 +241,7 @@ func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Req
 		// A plan that was made while the table was small reads all of it, until the server
 		// analyzes it. So this is planned anew; for other statements that costs more than it gains.
 		b.Queue("SET LOCAL plan_cache_mode = force_custom_plan")
-		b.Queue(lookupRows, lookupArgs(keys)...).Query(func(rows pgx.Rows) error { return s.readRows(rows, nil, keys) })
+		b.Queue(lookupRows, lookupArgs(keys)...).Query(func(rows pgx.Rows) error { return s.readRows(rows, nil) })
 		b.Queue("SET LOCAL plan_cache_mode TO DEFAULT")
 	}
 	if takes > 0 {
@@ -253,6 +253,7 @@ func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Req
 	before := l
 	t := commit.NewTransaction(s, time.UnixMicro(s.now).UTC(), &l)
 	t.Growth = j.Growth()
+	t.Know(keys, s.found)
 	return t, s, before, nil
 }
 
@@ -279,13 +280,12 @@ func wanted(group []*commit.Request, more []report.Key) (keys []report.Key, take
 // names last. A commit that must be durable waits for the disk, and for a standby. That
 // includes a transaction that found everything done already, which may not be durable yet:
 // it writes something, since the server only waits for transactions that do.
-func (s *store) finish(before commit.Ledger) error {
-	if err := s.lockNamesLast(); err != nil {
+func (s *store) finish(w commit.Writes, before commit.Ledger) error {
+	w, err := s.lockNames(w)
+	if err != nil {
 		return err
 	}
-	b := &pgx.Batch{}
-	s.queuePast(b)
-	s.queueRows(b)
+	b := s.queueWrites(&pgx.Batch{}, w)
 	s.queueLedger(b, before)
 	if s.sync && b.Len() == 0 {
 		b.Queue("UPDATE meta SET probes = probes + 1")
@@ -298,7 +298,7 @@ func (s *store) finish(before commit.Ledger) error {
 		answer = tag.String()
 		return nil
 	})
-	err := s.tx.SendBatch(s.ctx, b).Close()
+	err = s.tx.SendBatch(s.ctx, b).Close()
 	if err == nil && answer != "COMMIT" { // the answer after a statement that failed
 		err = fmt.Errorf("commit: the server says %s", answer)
 	}

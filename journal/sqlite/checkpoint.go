@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -35,7 +34,7 @@ func (j *Journal) checkQuota(written int64) error {
 // limit, it truncates the WAL.
 func (j *Journal) measure(wal int64) error {
 	ctx, q := context.Background(), j.quota
-	pages, err := j.e.usedPages(ctx)
+	pages, err := j.e.usedPages()
 	if most, _ := q.limits(); err == nil && pages < most && pages+wal >= most {
 		if err = j.truncateWAL(ctx); err == nil {
 			wal, err = fileSize(j.path + "-wal")
@@ -49,11 +48,11 @@ func (j *Journal) measure(wal int64) error {
 // then the group would wait for it; this way the disk works on the group at the same time.
 func (j *Journal) checkpoint(wal int64) error {
 	q := j.quota
-	ahead, err := checkpointBacklog(j.e.st.walLength)
+	ahead, err := j.e.checkpointBacklog(`PRAGMA wal_checkpoint(NOOP)`)
 	if age := q.now().Sub(q.checkpointed); err != nil || ahead < checkpointPages || q.longWAL && age >= 0 && age < measureEvery {
 		return err
 	}
-	if ahead, err = checkpointBacklog(j.e.st.copyWAL); err != nil {
+	if ahead, err = j.e.checkpointBacklog(`PRAGMA wal_checkpoint(PASSIVE)`); err != nil {
 		return err
 	}
 	if ahead == 0 {
@@ -70,9 +69,9 @@ func (j *Journal) checkpoint(wal int64) error {
 
 // checkpointBacklog carries out a checkpoint, and returns how many pages of the WAL are not in
 // the database file after it.
-func checkpointBacklog(checkpoint *sql.Stmt) (pages int64, err error) {
+func (e *engine) checkpointBacklog(checkpoint string) (pages int64, err error) {
 	var busy, all, copied int64
-	if err := checkpoint.QueryRowContext(context.Background()).Scan(&busy, &all, &copied); err != nil {
+	if err := e.write.row(checkpoint)(&busy, &all, &copied); err != nil {
 		return 0, fmt.Errorf("copy the WAL into the database file: %w", err)
 	}
 	return all - copied, nil
@@ -80,9 +79,9 @@ func checkpointBacklog(checkpoint *sql.Stmt) (pages int64, err error) {
 
 // usedPages returns how many bytes of the database file are in use. Free pages are used
 // before the file grows.
-func (e *engine) usedPages(ctx context.Context) (int64, error) {
+func (e *engine) usedPages() (int64, error) {
 	var pages int64
-	if err := e.st.usedPages.QueryRowContext(ctx).Scan(&pages); err != nil {
+	if err := e.write.row(usedPagesQuery)(&pages); err != nil {
 		return 0, fmt.Errorf("see how much of it is in use: %w", err)
 	}
 	return pages * pageSize, nil

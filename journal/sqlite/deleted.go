@@ -16,11 +16,9 @@ func (s *store) Tombstones(kind report.Kind) (int64, error) {
 
 // DropDeleted implements commit.Store.
 func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64, limit int) (dropped []report.Version, next commit.Cursor, err error) {
-	s.forget()
 	var old []int64
 	looked := 0
-	rows, err := s.st.oldDeleted.QueryContext(s.ctx, string(kind), after.AcceptedAt, string(after.ID), before)
-	if err := tables.ForRows(rows, err, func(scan func(...any) error) error {
+	if err := s.forRows(func(scan func(...any) error) error {
 		var doc, version, ended tables.Int
 		looked++
 		err := scan(&doc, (*tables.Text)(&next.ID), &version, (*tables.Int)(&next.AcceptedAt), &ended)
@@ -28,19 +26,23 @@ func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64,
 			old, dropped = append(old, int64(doc)), append(dropped, report.Version(version))
 		}
 		return err
-	}); err != nil {
+	}, oldDeleted, string(kind), after.AcceptedAt, string(after.ID), before); err != nil {
 		return nil, commit.Cursor{}, err
 	}
 	if looked < limit {
 		next = commit.Cursor{}
 	}
 	for _, doc := range old {
-		if err := s.exec(s.st.dropDeleted, doc); err != nil {
+		if _, err := s.exec(`DELETE FROM documents WHERE doc = ?`, doc); err != nil {
 			return nil, commit.Cursor{}, err
 		}
 	}
 	return dropped, next, nil
 }
+
+var oldDeleted = fmt.Sprintf(`SELECT doc, id, version, accepted_at, ended_at FROM documents INDEXED BY documents_deleted
+	WHERE kind = ?1 AND (accepted_at, id) > (?2, ?3) AND accepted_at < ?4 AND op = 'delete' AND state = {done}
+	ORDER BY accepted_at, id LIMIT %d`, commit.TombstoneStep)
 
 const (
 	// vacuumPages is how many pages one transaction gives back: 1 MiB.
@@ -70,29 +72,14 @@ func (j *Journal) giveBack(ctx context.Context) error {
 // vacuumStep is called by the writer, in a transaction. It reports whether it is to be
 // called again.
 func (e *engine) vacuumStep() (more bool, err error) {
-	ctx := context.Background()
 	var pages, free, left int64
-	read := func(into *int64) error {
-		return e.write.QueryRowContext(ctx, "SELECT freelist_count FROM pragma_freelist_count").Scan(into)
-	}
-	if err := e.write.QueryRowContext(ctx, "SELECT page_count FROM pragma_page_count").Scan(&pages); err != nil {
+	if err := e.write.row(`SELECT page_count, freelist_count FROM pragma_page_count, pragma_freelist_count`)(&pages, &free); err != nil || free < 2*vacuumPages || free*vacuumFrom < pages {
 		return false, err
 	}
-	if err := read(&free); err != nil || free < 2*vacuumPages || free*vacuumFrom < pages {
+	// Each row is a page.
+	if err := e.write.forRows(func(func(...any) error) error { return nil }, fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, vacuumPages)); err != nil {
 		return false, err
 	}
-	rows, err := e.st.vacuum.QueryContext(ctx) // each row is a page
-	if err != nil {
-		return false, err
-	}
-	for rows.Next() {
-	}
-	if err := rows.Err(); err != nil {
-		return false, err
-	}
-	if err := rows.Close(); err != nil {
-		return false, err
-	}
-	err = read(&left)
+	err = e.write.row(`SELECT freelist_count FROM pragma_freelist_count`)(&left)
 	return left < free, err
 }

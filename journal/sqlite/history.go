@@ -6,109 +6,82 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
-// KeepPast implements commit.Store. The row goes to the end of the table, and SQLite copies what was
+// keepPast adds to the history. The rows go to the end of the table, and SQLite copies what was
 // replaced by itself. Its body is compressed later (deflateHistory): that takes longer than
 // all the rest.
-func (s *store) KeepPast(c report.Change, by report.Source, old *commit.Row) (bytes int64, err error) {
-	kept, err := s.keepPast(c, by, old)
-	if classify(err) == commit.FaultRequest && old != nil { // what it replaces is damaged
-		kept, err = s.keepPast(c, by, nil)
+func (s *store) keepPast(w commit.Writes) error {
+	for _, e := range w.Past {
+		if err := s.keepEntry(e); err != nil {
+			return fmt.Errorf("keep the history: %w", err)
+		}
 	}
-	if err != nil {
-		return 0, err
+	for _, r := range w.Reached {
+		if _, err := s.exec(`UPDATE history SET old_state = {done}, old_ended = ?4
+			WHERE kind = ?1 AND id = ?2 AND version > ?3 AND old_version = ?3 AND old_state = {pending}`, string(r.Kind), string(r.ID), int64(r.Version), r.At); err != nil {
+			return fmt.Errorf("note that %s %q reached the index: %w", r.Kind, r.ID, err)
+		}
 	}
-	bytes = commit.HistoryRowBytes + kept
-	t := s.ledger.Totals[c.Kind]
-	t.History++
-	t.HistoryBytes += bytes
-	s.ledger.Totals[c.Kind] = t
-	return bytes, nil
+	return nil
 }
 
-// keepPast returns the size of the body that it has kept.
-func (s *store) keepPast(c report.Change, by report.Source, old *commit.Row) (kept int64, err error) {
-	args := []any{int64(c.Version), string(c.Op), c.AcceptedAt.UnixMicro(), len(c.Body), by.Sender, by.Address, by.Call, by.Request}
-	switch {
-	case old == nil:
-		return 0, s.exec(s.st.keepFirst, append(args, string(c.Kind), string(c.ID))...)
-	case old.Bytes == 0:
-		return 0, s.exec(s.st.keepEmpty, append(args, old.Doc)...)
-	case old.Bytes != int64(len(c.Body)):
-		return old.Bytes, s.exec(s.st.keepOther, append(args, old.Doc)...)
-	}
-	n, err := s.count(s.st.keepUnlessSame, append(args, old.Doc, c.Body)...)
-	if n > 0 || err != nil {
-		return old.Bytes, err
-	}
-	return 0, s.exec(s.st.keepSame, append(args, old.Doc)...)
-}
-
-const keepFirst = `INSERT INTO history (version, op, at, bytes, sender, address, call, request, kind, id,
-	old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', 0, 0, 0, 0, 0, 0)`
-
-// keepQuery returns the statement that keeps what a document had, with a body in a form.
-func keepQuery(form int, body, where string) string {
-	return fmt.Sprintf(`INSERT INTO history (version, op, at, bytes, sender, address, call, request, kind, id,
-		old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form, old_body)
-		SELECT ?, ?, ?, ?, ?, ?, ?, ?, kind, id, version, op, code, accepted_at, state, %s, crc, coalesce(length(body), 0), %d, %s
-		FROM documents WHERE doc = ?%s`, commit.OldEnded, form, body, where)
-}
-
-// NoteReached implements commit.Store.
-func (s *store) NoteReached(k report.Key, v report.Version, at int64) error {
-	return s.exec(s.st.noteReached, string(k.Kind), string(k.ID), int64(v), at)
-}
-
-// DropPast implements commit.Store.
-func (s *store) DropPast(before, most, over int64, limit int) (n int, err error) {
-	excess := -most
-	for _, t := range s.ledger.Totals {
-		excess += t.HistoryBytes
-	}
-	excess = max(excess, over)
-	rows, err := s.st.oldestPast.QueryContext(s.ctx, limit)
-	var last int64
-	freed := map[report.Kind]commit.Totals{}
-	if err := tables.ForRows(rows, err, func(scan func(...any) error) error {
-		var version, at, size tables.Int
-		var kind tables.Text
-		if err := scan(&version, &kind, &at, &size); err != nil {
+func (s *store) keepEntry(e *commit.Entry) error {
+	by, old := e.Source, &e.Old
+	args := []any{int64(e.Version), string(e.Op), e.At, e.Bytes, by.Sender, by.Address, by.Call, by.Request}
+	if e.Of != nil {
+		query, args := keepEmpty, append(slices.Clone(args), e.Of.Doc)
+		switch old.Form {
+		case commit.FormRaw:
+			query = keepRaw
+		case commit.FormSame:
+			query, args = keepSame, append([]any{e.Body, e.Body}, args...)
+		}
+		if _, err := s.exec(query, args...); classify(err) != commit.FaultRequest {
 			return err
 		}
-		if int64(at) >= before && excess <= 0 {
-			return errEnough
-		}
-		f := freed[report.Kind(kind)]
-		f.History++
-		f.HistoryBytes += int64(size) + commit.HistoryRowBytes
-		freed[report.Kind(kind)] = f
-		excess -= int64(size) + commit.HistoryRowBytes
-		n, last = n+1, int64(version)
-		return nil
-	}); err != nil && !errors.Is(err, errEnough) {
-		return 0, err
+		t := s.ledger.Totals[e.Key.Kind] // what it replaces is damaged
+		t.HistoryBytes -= e.Size() - commit.HistoryRowBytes
+		s.ledger.Totals[e.Key.Kind] = t
+		*old, e.Body = commit.Replaced{}, nil
 	}
-	if n == 0 {
-		return 0, nil
-	}
-	for k, f := range freed {
-		t := s.ledger.Totals[k]
-		t.History -= f.History
-		t.HistoryBytes -= f.HistoryBytes
-		t.HistoryDropped += f.History
-		s.ledger.Totals[k] = t
-	}
-	return n, s.exec(s.st.dropPast, last)
+	_, err := s.exec(keepRow, append(args, string(e.Key.Kind), string(e.Key.ID),
+		int64(old.Version), string(old.Op), old.Code, old.At, old.State, old.Ended, old.CRC, old.Bytes, old.Form, orNull(e.Body))...)
+	return err
 }
 
-var errEnough = errors.New("enough")
+const (
+	keepColumns = `INSERT INTO history (version, op, at, bytes, sender, address, call, request, kind, id,
+		old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form, old_body)`
+	keepRow = keepColumns + ` VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+)
+
+// These keep what a document had, with a body in a form.
+var (
+	keepEmpty = keepQuery(fmt.Sprint(commit.FormNone), "NULL")
+	keepRaw   = keepQuery(fmt.Sprint(commit.FormRaw), "body")
+	keepSame  = keepQuery(fmt.Sprintf("CASE WHEN body = ? THEN %d ELSE %d END", commit.FormSame, commit.FormRaw), "CASE WHEN body <> ? THEN body END")
+)
+
+func keepQuery(form, body string) string {
+	return fmt.Sprintf(`INSERT INTO history (old_form, old_body, version, op, at, bytes, sender, address, call, request, kind, id,
+		old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes)
+		SELECT %s, %s, ?, ?, ?, ?, ?, ?, ?, ?, kind, id, version, op, code, accepted_at, state, %s, crc, coalesce(length(body), 0)
+		FROM documents WHERE doc = ?`, form, body, commit.OldEnded)
+}
+
+// PastBytes implements commit.Store.
+func (s *store) PastBytes() (bytes int64, may bool, err error) {
+	for _, t := range s.ledger.Totals {
+		bytes += t.HistoryBytes
+	}
+	return bytes, true, nil
+}
 
 // deflated is a body that was compressed.
 type deflated struct {
@@ -171,13 +144,10 @@ func (j *Journal) nextToDeflate(ctx context.Context) (list []deflated, seen int6
 				list = append(list, deflated{seen, int64(len(body)), report.Kind(kind), small})
 			}
 			if size += len(body); err == nil && size > deflateBytes {
-				err = errEnough
+				err = commit.ErrEnough
 			}
 			return err
 		})
-		if errors.Is(err, errEnough) {
-			err = nil
-		}
 		return err
 	})
 	if err != nil {
@@ -204,9 +174,11 @@ func (d *deflater) deflate(body []byte) (small []byte, err error) {
 	return out.Bytes(), err
 }
 
+var deflatePast = fmt.Sprintf(`UPDATE history SET old_form = %d, old_body = ?2 WHERE version = ?1 AND old_form = %d`, commit.FormDeflated, commit.FormRaw)
+
 func (s *store) replaceBodies(list []deflated) error {
 	for _, d := range list {
-		n, err := s.count(s.st.deflatePast, d.version, d.body)
+		n, err := s.exec(deflatePast, d.version, d.body)
 		if err != nil {
 			return err
 		}

@@ -11,10 +11,10 @@ import (
 // which exceeds that of finding a document.
 const many = 32
 
-// wantedTexts returns a table of up to many parameters with their positions. A row found is
+// wantedTexts returns a table of n parameters with their positions. A row found is
 // matched to its parameter by the position, and not by its content, which may be damaged.
-func wantedTexts() string {
-	values := make([]string, many)
+func wantedTexts(n int) string {
+	values := make([]string, n)
 	for i := range values {
 		values[i] = fmt.Sprintf("(%d, ?)", i)
 	}
@@ -24,33 +24,23 @@ func wantedTexts() string {
 // manyQuery returns the statement that selects columns of up to many documents, after the
 // position of the document among the ids. The parameters are those of columns, the ids, and their kind.
 func manyQuery(columns string) string {
-	return `SELECT wanted.column1, ` + columns + ` FROM ` + wantedTexts() + `
+	return `SELECT wanted.column1, ` + columns + ` FROM ` + wantedTexts(many) + `
 		CROSS JOIN documents INDEXED BY documents_key ON kind = ? AND id = wanted.column2`
 }
 
-// manyCodesQuery returns the statement that selects, of up to many codes, the positions of those
-// that any document of a kind has or had in its newest record. The parameters are the codes and the kind.
-func manyCodesQuery() string {
-	return `SELECT wanted.column1 FROM ` + wantedTexts() + `
-		WHERE EXISTS (SELECT 1 FROM documents INDEXED BY documents_code WHERE kind = ? AND code = wanted.column2 AND code <> '')`
+// codesQuery returns the statement that selects the cities that have one of n codes and have not lost it,
+// with the position of the code. The parameters are the codes and the kind.
+func codesQuery(n int) string {
+	return `SELECT wanted.column1, id, op FROM ` + wantedTexts(n) + `
+		CROSS JOIN documents INDEXED BY documents_code ON kind = ? AND code = wanted.column2 AND code <> '' AND kept <> -1`
 }
 
-// insertQuery returns the statement that inserts n documents, with the arguments of newDocument. special
+// insertQuery returns the statement that inserts n documents, with the arguments of insertRows. special
 // are the values of the last columns. It still needs commit.SQL.
 func insertQuery(n int, special string) string {
 	return `INSERT INTO documents
 		(kind, id, version, op, state, code, accepted_at, waiting_since, ended_at, crc, body, origin, kept, alone, trace, error_type, reason)
 		VALUES ` + strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, {pending}, ?, ?, ?, ?, ?, ?, `+special+`, '', ''), `, n), ", ")
-}
-
-// manyTexts returns texts as the parameters of wantedTexts, and a kind.
-func manyTexts(texts []string, kind report.Kind) []any {
-	args := make([]any, many+1)
-	for i, text := range texts {
-		args[i] = text
-	}
-	args[many] = string(kind)
-	return args
 }
 
 // manyArgs returns the arguments of a manyQuery for keys of one kind: what its columns

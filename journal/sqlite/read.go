@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -16,66 +15,43 @@ import (
 // the newest state, which takes several system calls, and would drop its cached pages
 // whenever the writer has committed.
 func (e *engine) inSnapshot(f func() error) error {
-	ctx := context.Background()
-	if _, err := e.st.claimBegin.ExecContext(ctx); err != nil {
+	if _, err := e.claim.exec(`BEGIN`); err != nil {
 		return fmt.Errorf("begin to read: %w", err)
 	}
 	err := f()
-	if _, end := e.st.claimEnd.ExecContext(ctx); err == nil && end != nil {
+	if _, end := e.claim.exec(`ROLLBACK`); err == nil && end != nil {
 		err = fmt.Errorf("end to read: %w", end)
 	}
 	return err
 }
 
-// candidates returns the keys of documents that wait and are free, in the order in which
-// they are to be given out: those in the first state that has any. It reads the index only.
+// candidates returns the keys of up to limit documents that wait and are free, the one waiting longest
+// first: those in the first of two states that has any. It reads the index only.
 func (e *engine) candidates(kind report.Kind, limit int, states [2]int, free func(report.Key) bool) (keys []report.Key, err error) {
 	for _, state := range states {
-		if keys, err = e.waiting(kind, state, limit, free); err != nil || len(keys) > 0 {
+		err = e.claim.forRows(func(scan func(...any) error) error {
+			k := report.Key{Kind: kind}
+			if len(keys) >= limit {
+				return commit.ErrEnough
+			}
+			err := scan(&k.ID)
+			if free(k) {
+				keys = append(keys, k)
+			}
+			return err
+		}, waitingQuery, string(kind), state)
+		if err != nil {
+			return nil, fmt.Errorf("look for what waits: %w", err)
+		}
+		if len(keys) > 0 {
 			break
 		}
-	}
-	return keys, err
-}
-
-// waiting returns up to limit documents in a state that are free, the one waiting
-// longest first.
-func (e *engine) waiting(kind report.Kind, state, limit int, free func(report.Key) bool) ([]report.Key, error) {
-	var keys []report.Key
-	if limit <= 0 {
-		return nil, nil
-	}
-	err := e.scan(kind, state, func(k report.Key) bool {
-		if free(k) {
-			keys = append(keys, k)
-		}
-		return len(keys) < limit
-	})
-	if err != nil {
-		return nil, fmt.Errorf("look for what waits: %w", err)
 	}
 	return keys, nil
 }
 
-// scan calls f with each document in a state, the one waiting longest first,
-// until f returns false.
-func (e *engine) scan(kind report.Kind, state int, f func(report.Key) bool) error {
-	rows, err := e.st.claimWaiting.QueryContext(context.Background(), string(kind), state)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		k := report.Key{Kind: kind}
-		if err := rows.Scan(&k.ID); err != nil {
-			return err
-		}
-		if !f(k) {
-			return nil
-		}
-	}
-	return rows.Err()
-}
+const waitingQuery = `SELECT id FROM documents INDEXED BY documents_unsettled
+	WHERE kind = ?1 AND state = ?2 AND state <> {done} AND version > ` + commit.HeldUntil + ` ORDER BY waiting_since, version`
 
 // document is the newest change of a document as it was read. When its size is
 // beyond the budget of the reading, its body was not read.
@@ -95,11 +71,15 @@ type document struct {
 // documentColumns are what a document is read from. The parameter is the budget.
 var documentColumns = strings.Replace(tables.ContentColumns, "body", "CASE WHEN length(body) <= ? THEN body END", 1) + `, doc, state, trace, length(body)`
 
+var (
+	documentQuery  = `SELECT ` + documentColumns + ` FROM documents WHERE kind = ? AND id = ?`
+	documentsQuery = manyQuery(documentColumns)
+)
+
 // read returns a document that the index lists as waiting, and verifies it,
 // unless its body is larger than budget.
 func (e *engine) read(k report.Key, budget int64) (document, error) {
-	row := e.st.claimDocument.QueryRowContext(context.Background(), budget, string(k.Kind), string(k.ID))
-	d, err := scanDocument(row.Scan, k, budget)
+	d, err := scanDocument(e.claim.row(documentQuery, budget, string(k.Kind), string(k.ID)), k, budget)
 	if errors.Is(err, sql.ErrNoRows) {
 		return document{Change: report.Change{Key: k}, damaged: true}, nil
 	}
@@ -149,7 +129,7 @@ func (e *engine) readMany(keys []report.Key, budget int64, add func(document) bo
 	if len(keys) < fewAhead {
 		return 0, false
 	}
-	rows, err := e.st.claimDocuments.QueryContext(context.Background(), manyArgs(keys, budget)...)
+	rows, err := e.claim.rows(documentsQuery, manyArgs(keys, budget)...)
 	if err != nil {
 		return 0, false
 	}

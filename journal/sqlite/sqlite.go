@@ -127,7 +127,7 @@ func open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 	if err != nil {
 		return nil, errors.Join(restoreHint(err), j.watermark.close(), lock.Close())
 	}
-	if j.lineage, err = readLineage(ctx, j.e.write); err == nil {
+	if j.lineage, err = readLineage(ctx, j.e.write.Conn); err == nil {
 		err = j.checkQuota(0)
 	}
 	if err == nil {

@@ -16,7 +16,7 @@ import (
 func (e *engine) load(ctx context.Context) (commit.Ledger, error) {
 	l := commit.Ledger{}
 	var err error
-	if l.Totals, err = tables.ReadTotals(ctx, e.write); err != nil {
+	if l.Totals, err = tables.ReadTotals(ctx, e.write.Conn); err != nil {
 		return l, fmt.Errorf("read the totals: %w", nonsense(err))
 	}
 	if err := e.write.QueryRowContext(ctx, `SELECT value FROM meta WHERE name = 'last_version'`).Scan(&l.LastVersion); err != nil {
@@ -44,7 +44,7 @@ func readLineage(ctx context.Context, conn *sql.Conn) (line string, err error) {
 func (j *Journal) Stats(ctx context.Context) (s report.Stats, err error) {
 	var pages int64
 	err = j.read(func(e *engine) error {
-		rows, err := e.st.stats.QueryContext(ctx)
+		rows, err := e.stats.QueryContext(ctx)
 		s, err = tables.ReadStats(rows, err, &pages)
 		return err
 	})

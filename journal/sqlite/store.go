@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,23 +14,12 @@ import (
 
 // store is the transaction on the writer's connection.
 type store struct {
-	ctx    context.Context // never ends: half a transaction helps nobody
-	st     *statements
+	*connection
 	now    time.Time
 	ledger *commit.Ledger
-
-	ahead []report.Key               // documents that will be looked up, in this order
-	codes []string                   // that they may take
-	known map[report.Key]*commit.Row // those that were looked up ahead, nil where there is none
-	free  map[string]bool            // codes that were looked up ahead, where no city has or had one
-	fresh []newDocument              // that are not in the table yet; fewer than many
-
-	freshBytes int // of their bodies
 }
 
-func newStore(e *engine, l *commit.Ledger) *store {
-	return &store{ctx: context.Background(), st: &e.st, ledger: l}
-}
+func newStore(e *engine, l *commit.Ledger) *store { return &store{connection: e.write, ledger: l} }
 
 var _ commit.Store = (*store)(nil)
 
@@ -47,203 +34,183 @@ func (s *store) BeginDelivery(int) error { return nil }
 // EndDelivery implements commit.Store.
 func (s *store) EndDelivery() {}
 
-func (s *store) WithCode(code string, op report.Op, most int) ([]report.ID, error) {
-	if code == "" || s.free[code] {
-		return nil, nil
-	}
-	if err := s.insertFresh(); err != nil {
-		return nil, err
-	}
-	var ids []report.ID
-	rows, err := s.st.byCode.QueryContext(s.ctx, string(report.Cities), code, string(op), most)
-	err = tables.ForRows(rows, err, func(scan func(...any) error) error {
-		var id tables.Text
-		err := scan(&id)
-		ids = append(ids, report.ID(id))
-		return err
-	})
-	return ids, err
-}
-
-func (s *store) Put(c report.Change, n commit.Naming, origin report.Version, waiting int64, old *commit.Row) error {
-	var body any // NULL when there is none
-	if len(c.Body) > 0 {
-		body = c.Body
-	}
-	version, op, at, crc := int64(c.Version), string(c.Op), c.AcceptedAt.UnixMicro(), int64(commit.Checksum(c))
-	delete(s.free, c.Code)
-	// Each parameter takes time, and most documents have nothing special.
-	plain, special := origin == 0 && n == (commit.Naming{}) && c.Trace == "", []any{int64(origin), int64(n.Kept), n.CodeOnly, c.Trace}
-	if old == nil {
-		delete(s.known, c.Key)
-		s.fresh = append(s.fresh, newDocument{c.Key, c.Code, plain, append([]any{string(c.Kind), string(c.ID), version, op, c.Code, at, waiting, at, crc, body}, special...)})
-		if s.freshBytes += len(c.Body); len(s.fresh) == many || s.freshBytes > maxFreshBytes {
-			return s.insertFresh()
-		}
-		return nil
-	}
-	args := []any{version, at, waiting, at, crc, body}
-	if plain && old.Op == c.Op && old.Code == c.Code { // the indices that have them stay as they are
-		return s.change(old, s.st.replaceContent, args...)
-	}
-	return s.change(old, s.st.replace, append(append(args, op, c.Code), special...)...)
-}
-
-// newDocument is a document that is to be inserted.
-type newDocument struct {
-	key   report.Key
-	code  string
-	plain bool
-	args  []any // of the statement insert
-}
-
+// newContent sets what every delivery of a document brings, and rowState what rules change of a row
+// without one, as updateArgs has it.
 const (
-	plainArgs = 10 // of a document that has nothing special
-	// maxFreshBytes bounds the bodies in a statement, which SQLite copies for it.
-	maxFreshBytes = 1 << 20
+	newContent = `UPDATE documents SET version = ?, state = {pending}, accepted_at = ?, waiting_since = ?, ended_at = ?, crc = ?, error_type = '', reason = '', body = ?`
+	rowState   = `UPDATE documents SET version = ?, origin = ?, state = ?, waiting_since = ?, ended_at = ?, crc = ?, kept = ?, alone = ?, trace = ?, error_type = ?, reason = ?`
+
+	replace        = newContent + `, op = ?, code = ?, origin = ?, kept = ?, alone = ?, trace = ? WHERE doc = ?`
+	replaceContent = newContent + `, origin = 0, kept = 0, alone = 0, trace = '' WHERE doc = ?`
+	update         = rowState + ` WHERE doc = ?`
+	drop           = rowState + `, body = NULL WHERE doc = ?`
 )
 
-// insertFresh inserts the new documents, which are kept back until they fill a statement,
-// or until something is to be found or written that may be one of them.
-func (s *store) insertFresh() error {
-	list := s.fresh
-	s.fresh, s.freshBytes = s.fresh[:0], 0
-	if len(list) == many && !slices.ContainsFunc(list, func(d newDocument) bool { return !d.plain }) {
-		args := make([]any, 0, many*plainArgs)
-		for _, d := range list {
-			args = append(args, d.args[:plainArgs]...)
-		}
-		return s.exec(s.st.insertMany, args...)
+var (
+	insert       = insertQuery(1, "?, ?, ?, ?")
+	insertMany   = insertQuery(many, "0, 0, 0, ''")
+	updateTotals = `UPDATE totals SET ` + tables.EachTotal("@ = ?", "@ = ?", 0) + ` WHERE kind = ?`
+)
+
+// maxFreshBytes bounds the bodies in a statement, which SQLite copies for it.
+const maxFreshBytes = 1 << 20
+
+// Flush implements commit.Store.
+func (s *store) Flush(w commit.Writes) error {
+	if err := s.keepPast(w); err != nil {
+		return err
 	}
-	for _, d := range list {
-		if err := s.exec(s.st.insert, d.args...); err != nil {
-			return fmt.Errorf("write %s %q: %w", d.key.Kind, d.key.ID, err)
+	var fresh []*commit.Row
+	size := 0
+	for _, r := range w.Rows {
+		var err error
+		switch {
+		case r.Fresh:
+			fresh = append(fresh, r)
+			if size += len(r.Body); len(fresh) == many || size > maxFreshBytes {
+				err = s.insertRows(fresh)
+				fresh, size = fresh[:0], 0
+			}
+		// Each parameter takes time, and most documents have nothing special. The indices that have the code
+		// and the op stay as they are.
+		case r.Written && isPlain(r) && r.Was.Op == r.Op && r.Was.Code == r.Code:
+			_, err = s.exec(replaceContent, append(contentArgs(r), r.Doc)...)
+		case r.Written && r.State == commit.StatePending:
+			_, err = s.exec(replace, append(append(contentArgs(r), string(r.Op), r.Code), append(specialArgs(r), r.Doc)...)...)
+		default:
+			query := update
+			if r.Written {
+				query = drop
+			}
+			_, err = s.exec(query, int64(r.Version), int64(r.Origin), r.State, r.WaitedAt, r.EndedAt, int64(r.CRC), int64(r.Kept), r.CodeOnly, r.Trace, r.ErrorType, r.Reason, r.Doc)
+		}
+		if err != nil {
+			return fmt.Errorf("write %s %q: %w", r.Kind, r.ID, err)
 		}
 	}
-	return nil
+	return s.insertRows(fresh)
 }
 
-// change changes a row, by a statement whose last parameter is its number.
-func (s *store) change(r *commit.Row, stmt *sql.Stmt, args ...any) error {
-	delete(s.known, r.Key)
-	return s.exec(stmt, append(args, r.Doc)...)
+// isPlain reports whether a row has been accepted and nothing else, and has nothing special.
+func isPlain(r *commit.Row) bool {
+	return r.State == commit.StatePending && r.Origin == 0 && r.Naming == (commit.Naming{}) && r.Trace == ""
 }
 
-func (s *store) Update(r *commit.Row) error { return s.change(r, s.st.update, updateArgs(r)...) }
-
-func (s *store) Drop(r *commit.Row) error { return s.change(r, s.st.drop, updateArgs(r)...) }
-
-func updateArgs(r *commit.Row) []any {
-	return []any{int64(r.Version), int64(r.Origin), r.State, r.WaitedAt, r.EndedAt, int64(r.CRC), int64(r.Kept), r.CodeOnly, r.Trace, r.ErrorType, r.Reason}
+// contentArgs are the arguments of newContent.
+func contentArgs(r *commit.Row) []any {
+	return []any{int64(r.Version), r.AcceptedAt, r.WaitedAt, r.EndedAt, int64(r.CRC), orNull(r.Body)}
 }
 
-func (s *store) EndClaimed(k report.Key, claimed commit.Claim, ended int64) (bool, error) {
+func specialArgs(r *commit.Row) []any {
+	return []any{int64(r.Origin), int64(r.Kept), r.CodeOnly, r.Trace}
+}
+
+// orNull is NULL if there is no body.
+func orNull(b []byte) any {
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}
+
+// insertRows inserts documents, many at once where they have nothing special.
+func (s *store) insertRows(list []*commit.Row) error {
+	args := make([]any, 0, many*plainArgs)
+	together := len(list) == many && !slices.ContainsFunc(list, func(r *commit.Row) bool { return !isPlain(r) })
+	for i, r := range list {
+		args = append(args, string(r.Kind), string(r.ID), int64(r.Version), string(r.Op), r.Code, r.AcceptedAt, r.WaitedAt, r.EndedAt, int64(r.CRC), orNull(r.Body))
+		if together {
+			continue
+		}
+		if err := s.insert(list[i:i+1], insert, append(args, specialArgs(r)...)); err != nil {
+			return fmt.Errorf("write %s %q: %w", r.Kind, r.ID, err)
+		}
+		args = args[:0]
+	}
+	if !together {
+		return nil
+	}
+	return s.insert(list, insertMany, args)
+}
+
+// insert inserts documents and notes their numbers, which follow each other.
+func (s *store) insert(list []*commit.Row, query string, args []any) error {
+	stmt, err := s.statement(query)
+	if err != nil {
+		return err
+	}
+	result, err := stmt.ExecContext(context.Background(), args...)
+	if err != nil {
+		return err
+	}
+	last, err := result.LastInsertId()
+	for i, r := range list {
+		r.Doc = last - int64(len(list)-1-i)
+	}
+	return err
+}
+
+const plainArgs = 10 // of a document that has nothing special
+
+func (s *store) EndClaimed(_ report.Key, claimed commit.Claim, ended int64) (bool, error) {
 	if claimed.Doc == 0 {
 		return false, nil
 	}
-	delete(s.known, k)
-	n, err := s.count(s.st.endClaimed, ended, claimed.Doc, int64(claimed.Version), claimed.State)
+	n, err := s.exec(`UPDATE documents SET ended_at = coalesce(nullif(?, 0), ended_at), state = {done}, trace = '' WHERE doc = ? AND version = ? AND state = ?`, ended, claimed.Doc, int64(claimed.Version), claimed.State)
 	return n > 0 && err == nil, err
 }
 
-func (s *store) Unclaim(commit.Settled) {} // claims are in memory
+func (s *store) Unclaim(commit.Settled, *commit.Row) bool { return false } // claims are in memory
 
 // MarkAll goes in the order in which the documents are in the file: any other writes most of its
 // pages once for each piece.
 func (s *store) MarkAll(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error) {
-	s.forget()
 	var begin, last int64
 	if after != "" {
 		if begin, err = strconv.ParseInt(string(after), 10, 64); err != nil {
 			return 0, "", err
 		}
 	}
-	if err := s.st.lastDoc.QueryRowContext(s.ctx).Scan(&last); err != nil {
+	if err := s.row(`SELECT coalesce(max(doc), 0) FROM documents`)(&last); err != nil {
 		return 0, "", err
 	}
 	end := begin + int64(limit)
 	if end < last {
 		next = report.ResendCursor(strconv.FormatInt(end, 10))
 	}
-	n, err = s.count(s.st.resend, string(kind), begin, end)
+	n, err = s.exec(`UPDATE documents SET state = {resend} WHERE doc > ?2 AND doc <= ?3 AND +kind = ?1 AND state = {done}`, string(kind), begin, end)
 	return n, next, err
 }
 
 func (s *store) MarkDeleted(kind report.Kind, since int64) (int64, error) {
-	s.forget()
-	return s.count(s.st.resendDeleted, string(kind), since)
+	return s.exec(`UPDATE documents SET state = {resend} WHERE kind = ?1 AND accepted_at >= ?2 AND op = 'delete' AND state = {done}`, string(kind), since)
 }
 
-// Receipt returns a digest that is not nil where there is one.
-func (s *store) Receipt(sender, id string, since int64) (digest, answer []byte, err error) {
-	err = s.st.receipt.QueryRowContext(s.ctx, sender, id, since).Scan(&digest, &answer)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil, nil
-	}
-	return digest, answer, err
-}
+// Exec implements commit.Store.
+func (s *store) Exec(query string, args ...any) (int64, error) { return s.exec(query, args...) }
 
-// KeepReceipt has SQLite store no bytes as such, and not as NULL.
-func (s *store) KeepReceipt(r report.Receipt, at int64) error {
-	return s.exec(s.st.keepReceipt, r.Sender, r.ID, at, r.Digest, append([]byte{}, r.Answer...))
-}
-
-func (s *store) DropReceipts(before int64) error { return s.exec(s.st.dropReceipts, before) }
-
-// Loss implements commit.Store. The ledger has it.
-func (s *store) Loss() (commit.Loss, error) { return s.ledger.Loss, nil }
-
-func (s *store) LostUntil() (until report.Version, err error) {
-	err = s.st.lostUntil.QueryRowContext(s.ctx).Scan(&until)
-	return until, err
-}
-
-func (s *store) KeepLoss(l commit.Loss) error {
-	return s.exec(s.st.keepLoss, int64(l.Since), int64(l.Until), l.NoticedAt)
-}
-
-func (s *store) NewestBefore(kind report.Kind, v report.Version) (newest report.Version, err error) {
-	if err = s.insertFresh(); err != nil {
-		return 0, err
-	}
-	err = s.st.newestBefore.QueryRowContext(s.ctx, string(kind), int64(v)).Scan(&newest)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return newest, err
-}
-
-func (s *store) EndLoss() (l commit.Loss, err error) {
-	if err = s.st.endLoss.QueryRowContext(s.ctx).Scan(l.ScanTargets()...); errors.Is(err, sql.ErrNoRows) {
-		err = report.ErrNotFound
-	}
-	return l, err
-}
-
-func (s *store) Note(name, value string) error { return s.exec(s.st.keepNote, name, value) }
-
-func (s *store) exec(stmt *sql.Stmt, args ...any) error {
-	_, err := stmt.ExecContext(s.ctx, args...)
-	return err
-}
-
-// count returns how many rows a statement changed.
-func (s *store) count(stmt *sql.Stmt, args ...any) (int64, error) {
-	result, err := stmt.ExecContext(s.ctx, args...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+// Query implements commit.Store. A damaged number or text does not keep the others from being read.
+func (s *store) Query(f func(scan func(...any) error) error, query string, args ...any) error {
+	return s.forRows(func(scan func(...any) error) error {
+		return f(func(targets ...any) error {
+			for i := range targets {
+				switch t := targets[i].(type) {
+				case *int64:
+					targets[i] = (*tables.Int)(t)
+				case *string:
+					targets[i] = (*tables.Text)(t)
+				}
+			}
+			return scan(targets...)
+		})
+	}, query, args...)
 }
 
 // finish writes what changed of the ledger, so that it is committed together with
 // the documents it speaks of.
 func (s *store) finish(before commit.Ledger) error {
-	if err := s.insertFresh(); err != nil {
-		return err
-	}
 	if s.ledger.LastVersion != before.LastVersion {
-		if err := s.exec(s.st.version, int64(s.ledger.LastVersion)); err != nil {
+		if _, err := s.exec(`UPDATE meta SET value = ? WHERE name = 'last_version'`, int64(s.ledger.LastVersion)); err != nil {
 			return fmt.Errorf("keep the last version: %w", err)
 		}
 	}
@@ -251,7 +218,7 @@ func (s *store) finish(before commit.Ledger) error {
 		if t == before.Totals[k] {
 			continue
 		}
-		if err := s.exec(s.st.totals, append(tables.TotalsArgs(t), string(k))...); err != nil {
+		if _, err := s.exec(updateTotals, append(tables.TotalsArgs(t), string(k))...); err != nil {
 			return fmt.Errorf("keep the totals of %s: %w", k, err)
 		}
 	}

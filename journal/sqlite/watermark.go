@@ -98,15 +98,15 @@ func (j *Journal) compareWatermark(ctx context.Context, withoutWAL bool) error {
 	if found.Until == 0 {
 		return nil
 	}
-	if err := j.noteLoss(ctx, found); err != nil {
+	if err := j.noteLoss(found); err != nil {
 		return fmt.Errorf("note that changes are missing: %w", err)
 	}
 	return nil
 }
 
 // noteLoss notes a loss before the first request is carried out.
-func (j *Journal) noteLoss(ctx context.Context, found commit.Loss) error {
-	if _, err := j.e.st.begin.ExecContext(ctx); err != nil {
+func (j *Journal) noteLoss(found commit.Loss) error {
+	if _, err := j.e.write.exec(begin); err != nil {
 		return err
 	}
 	after := j.ledger.Clone()
@@ -118,7 +118,7 @@ func (j *Journal) noteLoss(ctx context.Context, found commit.Loss) error {
 		err = s.finish(j.ledger)
 	}
 	if err == nil {
-		_, err = j.e.st.commit.ExecContext(ctx)
+		_, err = j.e.write.exec(`COMMIT`)
 	}
 	if err != nil {
 		return j.rollback(err)

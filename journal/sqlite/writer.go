@@ -164,9 +164,8 @@ func (j *Journal) stop(err error) error {
 // unless it is an error of syncing. flushed says that a flush is under way, which answers
 // the group.
 func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushed bool, err error) {
-	ctx := context.Background()
 	<-j.testDisk()
-	if _, err := j.e.st.begin.ExecContext(ctx); err != nil {
+	if _, err := j.e.write.exec(begin); err != nil {
 		return group, false, fmt.Errorf("begin a transaction: %w", err)
 	}
 	after := j.ledger.Clone()
@@ -185,7 +184,7 @@ func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushe
 
 	j.claims.commit.Lock()
 	defer j.claims.commit.Unlock()
-	if _, err := j.e.st.commit.ExecContext(ctx); err != nil {
+	if _, err := j.e.write.exec(`COMMIT`); err != nil {
 		return group, false, j.rollback(fmt.Errorf("commit: %w", err))
 	}
 	j.ledger = after
@@ -210,8 +209,10 @@ func (j *Journal) fill(tx *commit.Transaction, s *store, group []*commit.Request
 		all = append(all, more...)
 		tx.Now = j.opt.Now()
 		s.now = tx.Now
-		s.expect(more)
 		stay, err := tx.Execute(more)
+		if err == nil {
+			err = tx.Flush()
+		}
 		if err != nil {
 			return all, err
 		}
@@ -219,7 +220,7 @@ func (j *Journal) fill(tx *commit.Transaction, s *store, group []*commit.Request
 		j.queue.PutBack(stay)
 	}
 	if len(all) == 0 {
-		if _, err := j.e.st.probe.ExecContext(context.Background()); err != nil {
+		if _, err := j.e.write.exec(`UPDATE meta SET value = value + 1 WHERE name = 'probes'`); err != nil {
 			return all, fmt.Errorf("try to write: %w", err)
 		}
 	}
@@ -252,10 +253,12 @@ func (j *Journal) joining(group []*commit.Request) []*commit.Request {
 	}
 }
 
+const begin = `BEGIN IMMEDIATE`
+
 // rollback ends a failed transaction and returns cause. Its own error does not matter: after
 // some errors SQLite has ended the transaction itself. If one is still open, the next BEGIN
 // fails, and that is a fault of the engine.
 func (j *Journal) rollback(cause error) error {
-	_, _ = j.e.st.rollback.ExecContext(context.Background())
+	_, _ = j.e.write.exec(`ROLLBACK`)
 	return cause
 }

@@ -126,7 +126,7 @@ func (tx *Transaction) mayChange(c report.Change, old *Row) (may, there bool, er
 	if c.If == nil {
 		return true, false, nil
 	}
-	named, err := tx.rows.Find(c.Key)
+	named, err := tx.Find(c.Key)
 	if named == nil || named.Op == report.Delete {
 		named = old
 	}
@@ -180,7 +180,8 @@ func (tx *Transaction) remember(c report.Change, addressed report.ID, old *Row) 
 // set back, and has not deleted the document since. That it was acknowledged does not end this: the
 // index still has what nobody delivered again.
 func (tx *Transaction) mayBeIndexed(r *Row) (bool, error) {
-	until, err := tx.Store.LostUntil()
+	var until report.Version
+	_, err := one(tx.Store, []any{&until}, LostUntilQuery)
 	return until > 0 && (r == nil || r.Version <= until), err
 }
 
@@ -191,15 +192,23 @@ func (tx *Transaction) mayNameLost(c report.Change, old *Row) (bool, error) {
 	if c.Op != report.Delete || c.Kind != report.Cities || c.ExactID || report.CodeOf(string(c.ID)) == "" || !isDeleted(old) {
 		return false, nil
 	}
-	l, err := tx.Store.Loss()
+	l, err := tx.loss()
 	return err == nil && l.Until > 0 && (old == nil || old.Version <= l.Until), err
 }
 
 // forgetPlaces is called before deletes up to a version are no longer remembered: a retry of a
 // refusal from before them could bring back what they deleted.
 func (tx *Transaction) forgetPlaces(until report.Version) error {
-	n, err := tx.Store.ForgetPlaces(until)
+	n, err := tx.Store.Exec(`UPDATE refusals SET version = $1
+		WHERE seq IN (SELECT seq FROM refusals WHERE version <> $1 AND version <= $2)`, int64(BeforeAll), int64(until))
 	tx.displaced += n
+	kept := 0
+	if err == nil {
+		_, err = one(tx.Store, []any{&kept}, `SELECT count(*) FROM refusals`)
+	}
+	if err == nil && kept != tx.ledger.Refusals { // a retry may have brought a document back meanwhile
+		err = ErrMeanwhile
+	}
 	return err
 }
 
@@ -227,9 +236,7 @@ func (tx *Transaction) put(c *report.Change, n Naming, origin report.Version, ol
 		return err
 	}
 	c.AcceptedAt = tx.Now
-	if err := tx.keepPast(c, old); err != nil {
-		return err
-	}
+	tx.keepPast(*c, old)
 	waiting := tx.Now.UnixMicro()
 	if old != nil && old.State == StatePending {
 		waiting = old.WaitedAt
@@ -243,5 +250,12 @@ func (tx *Transaction) put(c *report.Change, n Naming, origin report.Version, ol
 	})
 	tx.touch(c.Key, true)
 	tx.Wake = true
-	return tx.Store.Put(*c, n, origin, waiting, old)
+	if old == nil {
+		old = &Row{Key: c.Key, Fresh: true}
+		tx.known[c.Key] = old
+	}
+	old.accept(*c, n, origin, waiting)
+	tx.noteCode(old)
+	tx.change(old)
+	return nil
 }

@@ -3,7 +3,7 @@
 //
 // A caller that writes uses a method of [Requests], which puts a [Request] into the [Queue]. The
 // engine takes a group of requests from the queue, executes it in a [Transaction], commits and
-// answers. The Transaction has the rules; it sees the database as a [Store].
+// answers. The Transaction has the rules, which change [Rows] in memory; a [Store] loads and flushes them.
 //
 // The package also has what else both engines need: [Budget], [Deferral] and [IdleCache] for
 // claims, [Fault] for errors of the database, [Quota] for limits, [Loss] for lost changes.

@@ -50,7 +50,7 @@ func (j *Requests) forEach(ctx context.Context, stamps []report.Stamp, n Quota, 
 // stated there, and returns how many it changed.
 func (tx *Transaction) ForEach(list []Content, change changer) (n int, err error) {
 	for _, c := range list {
-		r, err := tx.Store.Find(c.Key)
+		r, err := tx.Find(c.Key)
 		if err != nil {
 			return 0, err
 		}

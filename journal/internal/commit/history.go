@@ -3,7 +3,6 @@ package commit
 import (
 	"bytes"
 	"compress/flate"
-	"fmt"
 	"io"
 
 	"riskdex/report"
@@ -82,27 +81,76 @@ func sourceOf(d report.Delivery) report.Source {
 	return d.Source
 }
 
+// Entry is a row of the history that is to be written.
+type Entry struct {
+	HistoryRow
+	Of   *Row   // which has what is replaced in the table; nil if that is not there
+	Body []byte // of what is replaced, without Of; with it, of what replaces it, to see that it is the same
+}
+
 // keepPast adds a row to the history, with the version that c replaces.
-func (tx *Transaction) keepPast(c *report.Change, old *Row) error {
+func (tx *Transaction) keepPast(c report.Change, old *Row) {
 	if tx.Growth == nil || c.Kind == report.Probe {
-		return nil
+		return
 	}
 	by := tx.source
 	by.Sender, by.Address, by.Call, by.Request = clip(by.Sender, maxSender), clip(by.Address, maxSender), clip(by.Call, maxCall), clip(by.Request, maxRequest)
-	n, err := tx.Store.KeepPast(*c, by, old)
-	if err != nil {
-		return fmt.Errorf("keep the history: %w", err)
+	e := entryOf(c, by, old)
+	tx.writes.Past = append(tx.writes.Past, &e)
+	tx.ledger.update(c.Kind, func(t *Totals) {
+		t.History++
+		t.HistoryBytes += e.Size()
+	})
+	tx.Growth.grow(e.Size())
+}
+
+// entryOf returns the row of a change that replaces old, if that is not nil.
+func entryOf(c report.Change, by report.Source, old *Row) Entry {
+	r := Entry{HistoryRow: HistoryRow{Key: c.Key, Version: c.Version, Op: c.Op, At: c.AcceptedAt.UnixMicro(), Bytes: int64(len(c.Body)), Source: by}}
+	if old == nil {
+		return r
 	}
-	tx.Growth.grow(n)
-	return nil
+	r.Old = Replaced{
+		Version: old.Version, Op: old.Op, Code: old.Code, At: old.AcceptedAt, Ended: old.EndedAt,
+		State: old.State, CRC: int64(old.CRC), Bytes: old.Bytes, Form: FormRaw,
+	}
+	if old.WaitedAt < 0 {
+		r.Old.Ended = old.WaitedAt
+	}
+	was := report.Change{Key: c.Key, Version: old.Version, Op: old.Op, Code: old.Code, AcceptedAt: FromMicro(old.AcceptedAt), Body: c.Body}
+	if !old.Fresh && !old.Written {
+		r.Of = old
+	}
+	switch {
+	case old.Bytes == 0:
+		r.Old.Form = FormNone
+	case r.Of == nil && bytes.Equal(old.Body, c.Body):
+		r.Old.Form = FormSame
+	case r.Of == nil:
+		r.Body = old.Body
+	case old.Bytes == r.Bytes && old.CRC == Checksum(was):
+		r.Old.Form, r.Body = FormSame, c.Body
+	}
+	return r
+}
+
+// Size is what a row counts for. What riskdex compresses later counts for less then.
+func (r *HistoryRow) Size() int64 {
+	if r.Old.Form == FormRaw {
+		return HistoryRowBytes + r.Old.Bytes
+	}
+	return HistoryRowBytes
 }
 
 // noteReached notes that a version reached the index after it was replaced.
-func (tx *Transaction) noteReached(s report.Settlement) error {
-	if tx.Growth == nil || s.Outcome != report.Indexed && s.Outcome != report.Deleted {
-		return nil
+func (tx *Transaction) noteReached(s report.Settlement) {
+	if tx.Growth != nil && reached(s) {
+		tx.writes.Reached = append(tx.writes.Reached, Reached{s.Key, s.Version, tx.Now.UnixMicro()})
 	}
-	return tx.Store.NoteReached(s.Key, s.Version, tx.Now.UnixMicro())
+}
+
+func reached(s report.Settlement) bool {
+	return s.Outcome == report.Indexed || s.Outcome == report.Deleted
 }
 
 // inflate returns the body of the version that was replaced.

@@ -86,7 +86,7 @@ func (j *Requests) dropPast(ctx context.Context, aged bool) (sum int, gaveWay bo
 		}
 		sum += n
 		gaveWay = gaveWay || over > 0 && n > 0
-		if err == nil && n == TombstoneStep {
+		if err == nil && n >= TombstoneStep {
 			err = Sleep(ctx, DropPause)
 		}
 		if err != nil {
@@ -101,16 +101,45 @@ func (j *Requests) dropPast(ctx context.Context, aged bool) (sum int, gaveWay bo
 // dropPast drops what is older than the history is kept, and then what exceeds its size or has to give
 // way, which it notes: nothing else tells why the history begins later than it should.
 func (tx *Transaction) dropPast(before, most, over int64) (n int, err error) {
-	n, err = tx.Store.DropPast(before, math.MaxInt64, 0, TombstoneStep)
-	if err != nil || n == TombstoneStep || before == math.MaxInt64 {
-		return n, err
+	bytes, may, err := tx.Store.PastBytes()
+	if err != nil || !may {
+		return 0, err
 	}
-	more, err := tx.Store.DropPast(0, most, over, TombstoneStep-n)
-	if err == nil && more > 0 {
-		err = tx.Store.Note(NotePrefix+report.HistoryCutNote, report.NoteOfTime(tx.Now))
+	excess, cut, last := max(bytes-most, over), false, int64(0)
+	err = tx.Store.Query(func(scan func(...any) error) error {
+		var version, at, size int64
+		if err := scan(&version, &at, &size); err != nil {
+			return err
+		}
+		if at >= before && excess <= 0 {
+			return ErrEnough
+		}
+		cut = cut || at >= before
+		excess -= size + HistoryRowBytes
+		last = version
+		return nil
+	}, oldestPast)
+	if err == nil && last > 0 {
+		err = tx.Store.Query(func(scan func(...any) error) error {
+			var kind string
+			var size int64
+			err := scan(&kind, &size)
+			tx.ledger.update(report.Kind(kind), func(t *Totals) {
+				t.History--
+				t.HistoryBytes -= size + HistoryRowBytes
+				t.HistoryDropped++
+			})
+			n++
+			return err
+		}, `DELETE FROM history WHERE version <= $1 RETURNING kind, coalesce(length(old_body), 0)`, last)
 	}
-	return n + more, err
+	if err == nil && cut {
+		err = tx.note(NotePrefix+report.HistoryCutNote, report.NoteOfTime(tx.Now))
+	}
+	return n, err
 }
+
+var oldestPast = fmt.Sprintf(`SELECT version, at, coalesce(length(old_body), 0) FROM history ORDER BY version LIMIT %d`, TombstoneStep)
 
 // KeepHistoryBounded drops entries beyond the bounds of the history every historyEvery, and soon
 // after so much was added that it may be too large, until ctx ends. After each regular round it calls

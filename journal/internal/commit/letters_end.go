@@ -61,7 +61,7 @@ func (tx *Transaction) RetryDead(c Content, r *Row) (bool, error) {
 }
 
 func (tx *Transaction) replaceDead(s report.Stamp, c report.Change) (report.Stamp, error) {
-	r, err := tx.Store.Find(s.Key)
+	r, err := tx.Find(s.Key)
 	if err != nil {
 		return report.Stamp{}, err
 	}
@@ -91,5 +91,6 @@ func (tx *Transaction) dropDead(c Content, r *Row) (bool, error) {
 	tx.ledger.update(c.Kind, func(t *Totals) { t.leave(StateDead) })
 	tx.touch(c.Key, false)
 	r.drop(tx.Now.UnixMicro())
-	return true, tx.Store.Drop(r)
+	tx.change(r)
+	return true, nil
 }

@@ -65,11 +65,7 @@ const IsLost = `coalesce((SELECT version FROM documents WHERE kind = given.kind 
 const LostUntilQuery = `SELECT coalesce(max(until), 0) FROM (SELECT until FROM loss UNION ALL
 	SELECT CAST(substr(name, length('` + NotePrefix + report.LossNotes + `') + 1) AS bigint) FROM ids WHERE name LIKE '` + NotePrefix + report.LossNotes + `%') AS lost`
 
-// NewestBeforeQuery is the highest version of a document of a kind below one, or nothing.
-const NewestBeforeQuery = `SELECT version FROM documents WHERE kind = $1 AND version < $2 ORDER BY version DESC LIMIT 1`
-
-// KeepLoss is the statement of both engines that notes a loss, joined with the one that is known:
-// another process may be noting one, too.
+// KeepLoss notes a loss, joined with the one that is known: another process may be noting one, too.
 const KeepLoss = `INSERT INTO loss (one, since, until, noticed_at) VALUES (true, $1, $2, $3) ON CONFLICT (one) DO UPDATE SET
 	since = CASE WHEN excluded.since < loss.since THEN excluded.since ELSE loss.since END,
 	until = CASE WHEN excluded.until > loss.until THEN excluded.until ELSE loss.until END`
@@ -80,9 +76,6 @@ const HeldUntil = `coalesce((SELECT until FROM loss), 0)`
 // FeedName is the name of the id of the feed, among the ids. It changes when a loss is acknowledged:
 // until then no feed begins, and none goes on.
 const FeedName = "feed"
-
-// EndLoss is the statement of both engines that forgets the loss and returns it.
-const EndLoss = `DELETE FROM loss RETURNING since, until, noticed_at`
 
 // CheckGiven implements Journal. What is lost stays lost, whatever is delivered until it is noted. Versions
 // that no journal could have given out are those of somebody else.
@@ -104,8 +97,8 @@ func (j *Requests) CheckGiven(ctx context.Context, given []report.Stamp) error {
 func (tx *Transaction) NoteLost(lost []report.Version) error {
 	since := report.Version(0)
 	for _, kind := range report.Kinds() {
-		v, err := tx.Store.NewestBefore(kind, slices.Min(lost))
-		if err != nil {
+		var v report.Version
+		if _, err := one(tx.Store, []any{&v}, `SELECT version FROM documents WHERE kind = $1 AND version < $2 ORDER BY version DESC LIMIT 1`, string(kind), int64(slices.Min(lost))); err != nil {
 			return fmt.Errorf("find what the journal was set back to: %w", err)
 		}
 		since = max(since, v)
@@ -116,12 +109,12 @@ func (tx *Transaction) NoteLost(lost []report.Version) error {
 // AddLoss notes a loss, beside the one that is known, which alone was told: a copy of the journal that
 // goes on shows more with each comparison. All later versions are above what is lost.
 func (tx *Transaction) AddLoss(found Loss) error {
-	known, err := tx.Store.Loss()
+	known, err := tx.loss()
 	if err == nil {
 		_, err = tx.Store.NextVersion(found.Until)
 	}
 	if err == nil {
-		err = tx.Store.KeepLoss(found)
+		_, err = tx.Store.Exec(KeepLoss, int64(found.Since), int64(found.Until), found.NoticedAt)
 	}
 	if err != nil {
 		return fmt.Errorf("note that changes are missing: %w", err)
@@ -133,10 +126,16 @@ func (tx *Transaction) AddLoss(found Loss) error {
 	return nil
 }
 
+// loss returns the loss that nobody has acknowledged, or none.
+func (tx *Transaction) loss() (l Loss, err error) {
+	_, err = one(tx.Store, l.ScanTargets(), `SELECT `+LossColumns)
+	return l, err
+}
+
 // checkHeld returns report.ErrLossOpen if a version is one that a loss holds back: nobody knows what
 // came after it.
 func (tx *Transaction) checkHeld(v report.Version) error {
-	l, err := tx.Store.Loss()
+	l, err := tx.loss()
 	if err == nil && l.Until > 0 && v <= l.Until {
 		err = fmt.Errorf("%w: changes that were acknowledged %s may be missing", report.ErrLossOpen, l.Report().Span())
 	}
@@ -148,18 +147,22 @@ func (tx *Transaction) checkHeld(v report.Version) error {
 // more.
 func (j *Requests) AcknowledgeLoss(ctx context.Context) (report.Loss, error) {
 	var l Loss
-	err := j.queue.Do(ctx, &Request{Sync: true, Run: func(tx *Transaction) (err error) {
-		if l, err = tx.Store.EndLoss(); err != nil {
+	err := j.queue.Do(ctx, &Request{Sync: true, Run: func(tx *Transaction) error {
+		found, err := one(tx.Store, l.ScanTargets(), `DELETE FROM loss RETURNING since, until, noticed_at`)
+		if err == nil && !found {
+			err = report.ErrNotFound
+		}
+		if err != nil {
 			return err
 		}
 		tx.ledger.Loss, tx.Wake, tx.ByKind = Loss{}, true, true
 		for _, k := range report.AllKinds() {
 			tx.Kinds[k] = struct{}{}
 		}
-		if err := tx.Store.Note(FeedName, rand.Text()); err != nil {
+		if err := tx.note(FeedName, rand.Text()); err != nil {
 			return err
 		}
-		return tx.Store.Note(NotePrefix+report.AcknowledgedLossNote(l.Report()), report.NoteOfLoss(l.Report()))
+		return tx.note(NotePrefix+report.AcknowledgedLossNote(l.Report()), report.NoteOfLoss(l.Report()))
 	}})
 	if err != nil {
 		return report.Loss{}, fmt.Errorf("acknowledge a loss of the journal: %w", err)

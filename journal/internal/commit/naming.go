@@ -40,6 +40,9 @@ const passedOn report.Version = -3
 // HasCode reports whether a city has a code that it has not lost.
 func (r *Row) HasCode() bool { return r != nil && r.Code != "" && r.Kept != lostCode }
 
+// HasCode is the same for what the table has.
+func (w Was) HasCode() bool { return w.Code != "" && w.Kept != lostCode }
+
 // namesCity reports whether the id of a row is or was the id of a document, which is not so for
 // some tombstones.
 func (r *Row) namesCity() bool { return r != nil && r.Kept != namesNone && r.Kept != passedOn }
@@ -102,7 +105,7 @@ func (tx *Transaction) keepCode(c *report.Change, old *Row) (report.Version, err
 	if old.Kept != 0 {
 		return old.Kept, nil
 	}
-	others, err := tx.Store.WithCode(c.Code, report.Index, several)
+	others, err := tx.WithCode(c.Code, report.Index, several)
 	if err != nil {
 		return 0, err
 	}
@@ -126,7 +129,7 @@ func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version)
 	}
 	ownID := !n.CodeOnly && !isCode(c.ID, c.Code)
 	for _, op := range []report.Op{report.Index, report.Delete} {
-		ids, err := tx.Store.WithCode(c.Code, op, several)
+		ids, err := tx.WithCode(c.Code, op, several)
 		if err != nil {
 			return false, err
 		}
@@ -138,7 +141,7 @@ func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version)
 			if id == c.ID {
 				continue
 			}
-			r, err := tx.Store.Find(report.Key{Kind: c.Kind, ID: id})
+			r, err := tx.Find(report.Key{Kind: c.Kind, ID: id})
 			switch {
 			case err != nil:
 				return false, err
@@ -148,7 +151,7 @@ func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version)
 				stale, err = tx.adopt(r, c, place)
 			case op == report.Delete || r.Kept != 0:
 				r.Kept = lostCode
-				err = tx.Store.Update(r)
+				tx.change(r)
 			}
 			if err != nil || stale {
 				return stale, err
@@ -166,7 +169,7 @@ func (tx *Transaction) isStaleByCode(c report.Change, n Naming, place report.Ver
 		if id == c.ID {
 			continue // accept has compared it
 		}
-		r, err := tx.Store.Find(report.Key{Kind: c.Kind, ID: id})
+		r, err := tx.Find(report.Key{Kind: c.Kind, ID: id})
 		if err != nil {
 			return false, err
 		}
@@ -214,13 +217,13 @@ func (tx *Transaction) leaveCode(old *Row, place report.Version) error {
 	if !tx.mustRemember() || code == old.ID {
 		return nil
 	}
-	others, err := tx.Store.WithCode(old.Code, report.Index, several)
+	others, err := tx.WithCode(old.Code, report.Index, several)
 	if err != nil || slices.ContainsFunc(others, func(id report.ID) bool { return id != old.ID }) {
 		return err
 	}
 	gone := report.Change{Key: report.Key{Kind: report.Cities, ID: code}, Op: report.Delete}
 	n := Naming{Kept: passedOn, CodeOnly: true}
-	r, err := tx.Store.Find(gone.Key)
+	r, err := tx.Find(gone.Key)
 	if err != nil || r != nil && r.Op != report.Delete {
 		return err
 	}

@@ -17,12 +17,18 @@ const (
 	DropNotes  = `DELETE` + IsNote
 )
 
+// note stores a value under a name among the ids, in place of the one before.
+func (tx *Transaction) note(name, value string) error {
+	_, err := tx.Store.Exec(KeepNote, name, value)
+	return err
+}
+
 // KeepNote is the statement of both engines that keeps a note.
 const KeepNote = `INSERT INTO ids (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 
 // Note implements Journal.
 func (j *Requests) Note(ctx context.Context, name, value string) error {
-	err := j.queue.Do(ctx, &Request{Sync: true, Run: func(tx *Transaction) error { return tx.Store.Note(NotePrefix+name, value) }})
+	err := j.queue.Do(ctx, &Request{Sync: true, Run: func(tx *Transaction) error { return tx.note(NotePrefix+name, value) }})
 	if err != nil {
 		return fmt.Errorf("note %s in the journal: %w", name, err)
 	}

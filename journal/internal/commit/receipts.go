@@ -8,9 +8,14 @@ import (
 	"riskdex/report"
 )
 
-// ReceiptsDropped is how many old receipts are dropped with each new one: more than one, so
-// that they do not pile up, and few, so that a delivery is not held up.
-const ReceiptsDropped = 16
+// dropReceipts drops a few old receipts with each new one: more than one, so that they do not pile up, and
+// few, so that a delivery is not held up. KeepReceipt keeps none where another process has done so meanwhile.
+const (
+	dropReceipts = `DELETE FROM receipts WHERE (sender, id) IN
+		(SELECT sender, id FROM receipts WHERE at < $1 ORDER BY at LIMIT 16 {skip locked})`
+	KeepReceipt = `INSERT INTO receipts (sender, id, at, digest, answer) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (sender, id) DO UPDATE SET at = excluded.at, digest = excluded.digest, answer = excluded.answer WHERE receipts.at < $6`
+)
 
 // repeats returns in before why a delivery must not be accepted: there is a receipt of its
 // id already.
@@ -20,14 +25,15 @@ func (tx *Transaction) repeats(d report.Delivery) (before, err error) {
 		return nil, nil
 	}
 	oldest := tx.Now.Add(-report.ReceiptsFor).UnixMicro()
-	digest, answer, err := tx.Store.Receipt(r.Sender, r.ID, oldest)
+	var digest, answer []byte
+	found, err := one(tx.Store, []any{&digest, &answer}, `SELECT digest, answer FROM receipts WHERE sender = $1 AND id = $2 AND at >= $3`, Text(r.Sender), Text(r.ID), oldest)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("look for the receipt of the delivery %q: %w", r.ID, err)
-	case bytes.Equal(digest, r.Digest):
+	case found && bytes.Equal(digest, r.Digest):
 		newest, err := tx.newest(d)
 		return &report.RepeatedError{Answer: answer, Newest: newest}, err
-	case digest != nil:
+	case found:
 		return report.ErrIDReused, nil
 	}
 	return nil, nil
@@ -63,9 +69,14 @@ func (tx *Transaction) receive(d report.Delivery, stamps []report.Stamp) error {
 	if r.Answers != nil {
 		r.Answer = r.Answers(stamps)
 	}
-	err := tx.Store.DropReceipts(tx.Now.Add(-report.ReceiptsFor).UnixMicro())
+	oldest, kept := tx.Now.Add(-report.ReceiptsFor).UnixMicro(), int64(0)
+	_, err := tx.Store.Exec(dropReceipts, oldest)
 	if err == nil {
-		err = tx.Store.KeepReceipt(r, tx.Now.UnixMicro())
+		// Without an answer, its bytes are none, and not NULL.
+		kept, err = tx.Store.Exec(KeepReceipt, Text(r.Sender), Text(r.ID), tx.Now.UnixMicro(), r.Digest, append([]byte{}, r.Answer...), oldest)
+	}
+	if err == nil && kept == 0 { // the transaction is run again, and finds it
+		err = ErrMeanwhile
 	}
 	if err != nil {
 		return fmt.Errorf("keep the receipt of the delivery %q: %w", r.ID, err)

@@ -47,12 +47,17 @@ func (tx *Transaction) appendPlace(places []report.Version, place report.Version
 	return append(places, place), err
 }
 
+// KeepRefusal is the statement of both engines that keeps a refusal.
+const KeepRefusal = `INSERT INTO refusals (version, at, bytes, kind, method, path, position, id, folded, reason, detail, cut, crc, body)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+
 // refuse keeps the refusals of a delivery, each with its place, and drops the oldest of
 // all beyond the bounds.
 func (tx *Transaction) refuse(d report.Delivery, places []report.Version, opt journal.Options) error {
 	for i, r := range shareOf(d, opt) {
 		size := RefusalBytes(r)
-		if err := tx.Store.Refuse(r, places[i], size); err != nil {
+		if _, err := tx.Store.Exec(KeepRefusal, int64(places[i]), r.At.UnixMicro(), size, string(r.Kind), Text(r.Method), Text(r.Path), int64(r.Position), Text(r.ID), Text(Fold(r.ID)),
+			Text(r.Reason), Text(r.Detail), r.Cut, int64(RefusalChecksum(r)), r.Body); err != nil {
 			return fmt.Errorf("keep a refusal: %w", err)
 		}
 		tx.ledger.Refusals++
@@ -85,20 +90,24 @@ func (tx *Transaction) dropOldestRefusals(opt journal.Options) error {
 	if !tx.ledger.tooManyRefusals(opt) {
 		return nil
 	}
-	var last int64
+	var last, size int64
 	left := *tx.ledger
-	err := tx.Store.OldestRefusals(func(seq, size int64) bool {
-		last = seq
+	err := tx.Store.Query(func(scan func(...any) error) error {
+		if !left.tooManyRefusals(opt) {
+			return ErrEnough
+		}
+		err := scan(&last, &size)
 		left.Refusals--
 		left.RefusalBytes -= size
-		return left.tooManyRefusals(opt)
-	})
+		return err
+	}, `SELECT seq, bytes FROM refusals ORDER BY seq`)
 	if err == nil {
-		var n int
-		var bytes int64
-		n, bytes, err = tx.Store.DropRefusalsUntil(last)
-		tx.ledger.Refusals -= n
-		tx.ledger.RefusalBytes -= bytes
+		err = tx.Store.Query(func(scan func(...any) error) error {
+			err := scan(&size)
+			tx.ledger.Refusals--
+			tx.ledger.RefusalBytes -= size
+			return err
+		}, `DELETE FROM refusals WHERE seq <= $1 RETURNING bytes`, last)
 	}
 	if err != nil {
 		return fmt.Errorf("drop the oldest refusals: %w", err)
@@ -127,16 +136,17 @@ func (tx *Transaction) beginRetry(seq int64) (report.Version, error) {
 
 // dropRefusal forgets one refusal and returns its place, or ErrNotFound.
 func (tx *Transaction) dropRefusal(seq int64) (report.Version, error) {
-	place, size, err := tx.Store.Refusal(seq)
-	if err == nil {
-		err = tx.Store.DropRefusal(seq)
+	var place, size int64
+	found, err := one(tx.Store, []any{&place, &size}, `DELETE FROM refusals WHERE seq = $1 RETURNING version, bytes`, seq)
+	if err == nil && !found {
+		err = report.ErrNotFound
 	}
 	if err != nil {
 		return 0, err
 	}
 	tx.ledger.Refusals--
 	tx.ledger.RefusalBytes -= size
-	return place, nil
+	return report.Version(place), nil
 }
 
 // DropThese removes refusals, and returns how many of them there were.

@@ -20,35 +20,47 @@ func (tx *Transaction) clearRefusals(c report.Change, addressed report.ID, befor
 		return fmt.Errorf("look up its refusals: %w", err)
 	}
 	for _, r := range obsolete {
-		same, err := tx.isFor(r.ID, c, addressed)
+		same, err := tx.isFor(r.id, c, addressed)
 		if err == nil && same {
-			_, err = tx.dropRefusal(r.Seq)
+			_, err = tx.dropRefusal(r.seq)
 		}
 		if err != nil && !errors.Is(err, report.ErrNotFound) { // then another process has dropped it
-			return fmt.Errorf("clear its refusal %d: %w", r.Seq, err)
+			return fmt.Errorf("clear its refusal %d: %w", r.seq, err)
 		}
 	}
 	return nil
 }
 
-// RefusalID is a refusal, and the id that it was for.
-type RefusalID struct {
-	Seq int64
-	ID  string
+type refusalID struct {
+	seq int64
+	id  string
 }
 
 // refusalsOf returns the refusals that may be of the document of c: the database
 // compares without regard to case.
-func (tx *Transaction) refusalsOf(c report.Change, addressed report.ID, before report.Version) ([]RefusalID, error) {
+func (tx *Transaction) refusalsOf(c report.Change, addressed report.ID, before report.Version) (list []refusalID, err error) {
 	code := string(c.ID)
 	if c.Kind == report.Cities && c.Code != "" {
 		code = c.Code
 	}
-	return tx.Store.RefusalsOf(c.Kind, before, [3]string{Fold(string(addressed)), Fold(string(c.ID)), Fold(code)})
+	err = tx.Store.Query(func(scan func(...any) error) error {
+		var r refusalID
+		var id []byte
+		err := scan(&r.seq, &id)
+		r.id = string(id)
+		list = append(list, r)
+		return err
+	}, `SELECT seq, id FROM refusals WHERE kind = $1 AND version < $2 AND folded IN ($3, $4, $5)`,
+		string(c.Kind), int64(before), Text(Fold(string(addressed))), Text(Fold(string(c.ID))), Text(Fold(code)))
+	return list, err
 }
 
-// Fold returns an id without regard to the case of ASCII letters.
+// Fold returns an id without regard to the case of ASCII letters, or nothing for one that is too long for a
+// document, and for an index.
 func Fold(id string) string {
+	if len(id) > report.MaxIDBytes {
+		return ""
+	}
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
 			r += 'a' - 'A'

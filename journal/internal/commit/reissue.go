@@ -32,7 +32,8 @@ func (tx *Transaction) Reissue(c Content, r *Row) (bool, error) {
 	tx.Wake = true
 	if !c.Intact {
 		r.State = StateResend
-		return false, tx.Store.Update(r)
+		tx.change(r)
+		return false, nil
 	}
 	return true, tx.renumber(c, r, 0)
 }
@@ -43,7 +44,8 @@ func (tx *Transaction) renumber(c Content, r *Row, after report.Version) (err er
 		return err
 	}
 	r.renumber(c.Version, Checksum(c.Change))
-	return tx.Store.Update(r)
+	tx.change(r)
+	return nil
 }
 
 // RaiseVersions implements Journal.

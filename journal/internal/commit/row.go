@@ -23,7 +23,50 @@ type Row struct {
 	Trace             string
 	ErrorType, Reason string
 	Bytes             int64 // of its body
-	ClaimedElsewhere  bool  // another process has claimed it
+	Lease                   // in a PostgreSQL journal
+
+	Body    []byte // of the newest change, if Written
+	Fresh   bool   // it is not in the table
+	Written bool   // its body differs from what is in the table
+	Was     Was    // what the table has
+	changed bool   // anything differs from that
+}
+
+// Lease says which process has a document.
+type Lease struct {
+	FreeAt, Holder, Claimed int64
+	ClaimedElsewhere        bool // another process has claimed it
+}
+
+// Was is what the table has of a row.
+type Was struct {
+	Op   report.Op
+	Code string
+	Naming
+	Bytes int64
+}
+
+// wrote notes that the table has the row.
+func (r *Row) wrote() {
+	r.Was = Was{r.Op, r.Code, r.Naming, r.Bytes}
+	r.Body, r.Fresh, r.Written, r.changed = nil, false, false, false
+}
+
+// codedAs returns the code that a city has; the zero codedAs if it has none.
+func (r *Row) codedAs() codedAs {
+	if !r.HasCode() {
+		return codedAs{}
+	}
+	return codedAs{r.Code, r.Op}
+}
+
+// accept makes c the newest change of a document.
+func (r *Row) accept(c report.Change, n Naming, origin report.Version, waiting int64) {
+	at := c.AcceptedAt.UnixMicro()
+	r.Version, r.Origin, r.Op, r.State, r.Code, r.Naming = c.Version, origin, c.Op, StatePending, c.Code, n
+	r.AcceptedAt, r.WaitedAt, r.EndedAt, r.CRC, r.Trace = at, waiting, at, Checksum(c), c.Trace
+	r.ErrorType, r.Reason = "", ""
+	r.Body, r.Bytes, r.Written = c.Body, int64(len(c.Body)), true
 }
 
 // keepsEnd reports whether the end of a document in a state leaves EndedAt as it is: one that was sent
@@ -49,6 +92,7 @@ func (r *Row) setAside(at int64, errorType, reason string) {
 // drop gives a dead letter up.
 func (r *Row) drop(at int64) {
 	r.State, r.EndedAt, r.ErrorType, r.Reason, r.Bytes = StateDropped, at, "", "", 0
+	r.Body, r.Written = nil, true
 }
 
 // renumber gives the same content a new version, whose checksum is crc. What was settled is sent again.

@@ -31,7 +31,9 @@ func (tx *Transaction) Settle(list []report.Settlement, claims []Claim) error {
 			return fmt.Errorf("settle %s %q: %w", s.Kind, s.ID, err)
 		}
 		tx.touch(s.Key, false)
-		tx.Store.Unclaim(note)
+		if r := tx.known[s.Key]; tx.Store.Unclaim(note, r) {
+			tx.change(r)
+		}
 		tx.Settled = append(tx.Settled, note)
 	}
 	return nil
@@ -42,6 +44,9 @@ func (tx *Transaction) Settle(list []report.Settlement, claims []Claim) error {
 // its settlement counts.
 func (tx *Transaction) settleOne(s report.Settlement, claimed Claim) (Settled, error) {
 	note := Settled{Settlement: s}
+	if _, known := tx.known[s.Key]; known {
+		claimed = Claim{}
+	}
 	at := tx.Now.UnixMicro()
 	if keepsEnd(claimed.State, claimed.Op) {
 		at = 0
@@ -54,7 +59,7 @@ func (tx *Transaction) settleOne(s report.Settlement, claimed Claim) (Settled, e
 	if ended || err != nil {
 		return note, err
 	}
-	r, err := tx.Store.Find(s.Key)
+	r, err := tx.Find(s.Key)
 	if err != nil || r == nil || r.ClaimedElsewhere {
 		return note, err
 	}
@@ -63,26 +68,26 @@ func (tx *Transaction) settleOne(s report.Settlement, claimed Claim) (Settled, e
 	case s.Version == r.Version && waits && s.Outcome == report.Retry:
 		note.Retried = true
 	case s.Version == r.Version && waits:
-		note.Ended, err = true, tx.end(s, r)
+		note.Ended = true
+		tx.end(s, r)
 	case s.Version < r.Version && waits:
 		note.Newer, note.DeliveredAt = true, time.UnixMicro(r.AcceptedAt)
-		if err = tx.restartWait(s, r); err == nil {
-			err = tx.noteReached(s)
-		}
+		tx.restartWait(s, r)
+		tx.noteReached(s)
 	}
 	return note, err
 }
 
 // end settles the newest version of a document. A change that Resend marked was
 // counted when it was settled first.
-func (tx *Transaction) end(s report.Settlement, r *Row) error {
+func (tx *Transaction) end(s report.Settlement, r *Row) {
 	tx.countEnd(s, r.State)
 	if at := tx.Now.UnixMicro(); s.Outcome == report.Dead {
 		r.setAside(at, clip(s.ErrorType, maxErrorType), clip(s.Reason, maxReason))
 	} else {
 		r.end(at)
 	}
-	return tx.Store.Update(r)
+	tx.change(r)
 }
 
 // countEnd counts the end of a document that waited in a state.
@@ -102,18 +107,17 @@ func (tx *Transaction) countEnd(s report.Settlement, state int64) {
 // restartWait notes that an overtaken version reached the index: the newer one is pending since
 // its own acceptance, and not since that of the version before it. Otherwise a document that
 // changes all the time would seem to lag more and more.
-func (tx *Transaction) restartWait(s report.Settlement, r *Row) error {
-	if s.Outcome != report.Indexed && s.Outcome != report.Deleted || r.State != StatePending || r.WaitedAt >= r.AcceptedAt {
-		return nil
+func (tx *Transaction) restartWait(s report.Settlement, r *Row) {
+	if reached(s) && r.State == StatePending && r.WaitedAt < r.AcceptedAt {
+		r.WaitedAt = r.AcceptedAt
+		tx.change(r)
 	}
-	r.WaitedAt = r.AcceptedAt
-	return tx.Store.Update(r)
 }
 
 // setAsideDamaged makes a dead letter of a damaged record, and reports whether that
 // or a newer version has ended its claim.
 func (tx *Transaction) setAsideDamaged(k report.Key, v report.Version) (bool, error) {
-	r, err := tx.Store.Find(k)
+	r, err := tx.Find(k)
 	if err != nil || r == nil || r.State != StatePending && r.State != StateResend || r.Version < v {
 		return false, err
 	}
@@ -124,6 +128,9 @@ func (tx *Transaction) setAsideDamaged(k report.Key, v report.Version) (bool, er
 
 // Resend marks a piece of a kind, and returns where to go on.
 func (tx *Transaction) Resend(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error) {
+	if err := tx.forget(); err != nil {
+		return 0, "", err
+	}
 	n, next, err = tx.Store.MarkAll(kind, after, limit)
 	tx.marked(kind, n)
 	return n, next, err
@@ -131,6 +138,9 @@ func (tx *Transaction) Resend(kind report.Kind, after report.ResendCursor, limit
 
 // resendDeleted marks the deletes of a kind since a time, in microseconds.
 func (tx *Transaction) resendDeleted(kind report.Kind, since int64) (int64, error) {
+	if err := tx.forget(); err != nil {
+		return 0, err
+	}
 	n, err := tx.Store.MarkDeleted(kind, since)
 	tx.marked(kind, n)
 	return n, err

@@ -34,10 +34,10 @@ func StateName(state int64) report.State {
 }
 
 // SQL returns a statement in which states have names: {pending}, {done}, {dead}, {resend} and
-// {dropped} become their numbers.
-func SQL(statement string) string {
-	return strings.NewReplacer(
-		"{pending}", strconv.Itoa(StatePending), "{done}", strconv.Itoa(StateDone), "{dead}", strconv.Itoa(StateDead),
-		"{resend}", strconv.Itoa(StateResend), "{dropped}", strconv.Itoa(StateDropped),
-	).Replace(statement)
-}
+// {dropped} become their numbers. In what only PostgreSQL needs, {skip locked} becomes nothing.
+func SQL(statement string) string { return names.Replace(statement) }
+
+var names = strings.NewReplacer(
+	"{pending}", strconv.Itoa(StatePending), "{done}", strconv.Itoa(StateDone), "{dead}", strconv.Itoa(StateDead),
+	"{resend}", strconv.Itoa(StateResend), "{dropped}", strconv.Itoa(StateDropped), "{skip locked}", "",
+)

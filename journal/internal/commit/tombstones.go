@@ -53,6 +53,9 @@ func (j *Requests) DropDeleted(ctx context.Context) (sum int, err error) {
 }
 
 func (tx *Transaction) dropDeleted(kind report.Kind, after Cursor, keep time.Duration) (n int, next Cursor, err error) {
+	if err := tx.forget(); err != nil {
+		return 0, next, err
+	}
 	dropped, next, err := tx.Store.DropDeleted(kind, after, tx.Now.Add(-keep).UnixMicro(), TombstoneStep)
 	tx.ledger.update(kind, func(t *Totals) {
 		t.Tombstones -= int64(len(dropped))

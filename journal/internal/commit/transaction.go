@@ -10,6 +10,7 @@ import (
 // Its methods are the rules of a journal; its Store has the rows. Only one goroutine may use it.
 type Transaction struct {
 	resolver
+	*Rows
 	Store   Store
 	Now     time.Time
 	ledger  *Ledger                  // a copy, valid once committed
@@ -29,14 +30,16 @@ type Transaction struct {
 
 // NewTransaction returns a transaction over s at the time now. It changes l, so pass a copy.
 func NewTransaction(s Store, now time.Time, l *Ledger) *Transaction {
+	rows := newRows(s)
 	return &Transaction{
-		resolver: resolver{s}, Store: s, Now: now, ledger: l, Touched: map[report.Key]bool{}, Kinds: map[report.Kind]struct{}{},
+		resolver: resolver{rows}, Rows: rows, Store: s, Now: now, ledger: l, Touched: map[report.Key]bool{}, Kinds: map[report.Kind]struct{}{},
 	}
 }
 
 // Execute executes requests until one fails. It returns those that it left out because they must
 // not overtake others.
 func (tx *Transaction) Execute(group []*Request) (stay []*Request, err error) {
+	tx.expect(group)
 	for _, r := range group {
 		r.ahead = append(r.ahead, stay...)
 		may, err := tx.mayGoFirst(r)

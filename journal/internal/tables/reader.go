@@ -96,7 +96,9 @@ func ForRows(rows *sql.Rows, err error, f func(scan func(...any) error) error) e
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := f(rows.Scan); err != nil {
+		if err := f(rows.Scan); errors.Is(err, commit.ErrEnough) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 	}

@@ -127,7 +127,7 @@ CREATE TABLE loss (
 ) @strict;
 
 -- version is the place of a refusal in the order of all deliveries, and folded is its id without
--- regard to case. A number is not used again.
+-- regard to case, or nothing for one that is too long for a document. A number is not used again.
 CREATE TABLE refusals (
 	seq      @serial,
 	version  @int NOT NULL,
@@ -146,7 +146,7 @@ CREATE TABLE refusals (
 	body     @bytes
 ) @strict;
 sqlite: CREATE INDEX refusals_document ON refusals (kind, folded, version, id);
-postgres: CREATE INDEX refusals_document ON refusals (kind, sha256(folded), version); -- an id may be too long for an index
+postgres: CREATE INDEX refusals_document ON refusals (kind, folded, version);
 
 -- A receipt is what was answered to a delivery that has an id of its own, so that the same delivery is
 -- answered the same when it comes again.
