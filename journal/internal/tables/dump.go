@@ -68,15 +68,15 @@ func Names(columns []Column) string {
 
 // Called returns what a row with a key is called.
 func (t *Table) Called(key Row) string {
-	name := t.One
+	words := []string{t.One}
 	for i, c := range t.Columns[:t.key] {
+		form := "%v"
 		if c.Type == "text" {
-			name += fmt.Sprintf(" %q", key[i])
-		} else {
-			name += fmt.Sprint(" ", key[i])
+			form = "%q"
 		}
+		words = append(words, fmt.Sprintf(form, key[i]))
 	}
-	return name
+	return strings.Join(words, " ")
 }
 
 // cell reads a value of a column.
