@@ -3,6 +3,7 @@ package mappings
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -505,39 +506,8 @@ func (x *extractor) nameOf(at uint32) []byte {
 	return x.tree.quotedName(at)
 }
 
-// fieldNamed returns the field with a name in the document, or noField.
+// fieldNamed returns the field with a name in the document, or of which that is a part, or noField.
 func fieldNamed(name string) fieldID {
-	switch name {
-	case "code":
-		return codeField
-	case "title":
-		return titleField
-	case "names":
-		return namesField
-	case "country":
-		return countryField
-	case "risk_level":
-		return riskLevelField
-	case "risk_label":
-		return riskLabelField
-	case "airports":
-		return airportsField
-	case "location":
-		return locationField
-	case "summary":
-		return summaryField
-	case "starts_at":
-		return startsField
-	case "ends_at":
-		return endsField
-	case "published_at":
-		return publishedField
-	case "updated_at":
-		return updatedField
-	case "places", "places.name", "places.code", "places.location":
-		return placesField
-	case "threats":
-		return threatsField
-	}
-	return noField
+	name, _, _ = strings.Cut(name, ".")
+	return fieldID(1 + slices.Index(fieldIDs[:], name))
 }

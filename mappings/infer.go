@@ -299,7 +299,7 @@ func (in *inference) country() {
 		return
 	}
 	covered := map[int]bool{}
-	var from []source
+	var from []pattern
 	for i, f := range found {
 		fresh := 0
 		for _, v := range f.c.cells {
@@ -312,7 +312,7 @@ func (in *inference) country() {
 			in.taken[f.c] = "country"
 			continue
 		}
-		from = append(from, source{at: f.c.pattern(), split: listSigns})
+		from = append(from, f.c.pattern().splitBy(listSigns))
 		in.note("country", f.c, "%.0f %% of its values are countries, %.0f %% those that the report is about", 100*f.by, 100*f.agrees)
 	}
 	in.mapping.Fields.Country = from
@@ -876,7 +876,7 @@ func (in *inference) names() {
 	if in.kind != report.Cities {
 		return
 	}
-	var from []source
+	var from []pattern
 	for _, c := range in.scalars {
 		field := in.taken[c]
 		if in.isOfPlace(c) || field != "" && field != "title" || c.of.letters < 0.9 || c.of.length > 120 || in.isForeign(c) || c.isSlug() {
@@ -888,7 +888,7 @@ func (in *inference) names() {
 		if share < 0.3 || known < 3 && in.records > 5 || (share < 0.7 || 5*parts < 2*all) && !in.has(c, "alias other") {
 			continue
 		}
-		from = append(from, source{at: c.pattern(), split: split})
+		from = append(from, c.pattern().splitBy(split))
 		if field == "" {
 			in.note("names", c, "%.0f %% are names of the city", 100*share)
 		}
@@ -945,7 +945,7 @@ func (in *inference) airports() {
 	if in.kind != report.Cities {
 		return
 	}
-	var from []source
+	var from []pattern
 	best := 0.0
 	for _, c := range in.scalars {
 		if in.taken[c] != "" || c.of.length > 40 {
@@ -978,7 +978,7 @@ func (in *inference) airports() {
 		}
 		if share+0.5*in.share(c) > best+0.2 || named {
 			best = max(best, share)
-			from = append(from, source{at: c.pattern(), split: ",;|/ "})
+			from = append(from, c.pattern().splitBy(",;|/ "))
 			in.note("airports", c, "codes of airports, %.0f %% those of the city", 100*share)
 		}
 	}

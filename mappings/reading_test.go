@@ -116,7 +116,7 @@ func TestFilesWin(t *testing.T) {
 	if got, _ := field(t, s, "risk_level", string(all[3].Body)); got != "5" {
 		t.Errorf("the level is %s", got)
 	}
-	if p := s.shapes(report.Cities).all[0].used.Fields.Country[0].at.text; p != "/nowhere" {
+	if p := s.shapes(report.Cities).all[0].used.Fields.Country[0].text; p != "/nowhere" {
 		t.Errorf("the country is read from %s", p)
 	}
 	off := strings.Replace(file, `"about"`, `"read_names": false, "about"`, 1)
