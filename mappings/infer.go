@@ -421,13 +421,7 @@ func (in *inference) positions() (pairs []pair, single []*column) {
 
 // textPoint returns the share of values that have two numbers.
 func (in *inference) textPoint(c *column) float64 {
-	n := 0
-	for _, v := range c.cells {
-		if _, _, ok := twoIn(v.text); ok {
-			n++
-		}
-	}
-	return float64(n) / float64(max(1, len(c.cells)))
+	return c.shareThat(func(s string) bool { _, _, ok := twoIn(s); return ok })
 }
 
 // elementOf returns what tells two values of one element of a list, or of one record.
@@ -558,28 +552,18 @@ func (in *inference) code() {
 	if in.kind != report.Cities {
 		return
 	}
-	var best *column
-	most := -asGood
-	for _, c := range in.scalars {
+	best := bestOf(in.scalars, func(c *column) (score float64, ok bool) {
 		if !c.isPlain() || c.name == memberName || c.of.codes < 0.8 || in.taken[c] != "" || 10*c.of.distinct < 8*c.of.n {
-			continue
+			return 0, false
 		}
 		agree, known := in.agreement(c, func(city *gazetteer.City, s string) bool { return slices.Contains(slices.Collect(city.Codes()), s) })
-		score := agree + 0.3*in.share(c)
+		score = agree + 0.3*in.share(c)
 		named := in.has(c, "code iata id")
-		if in.has(c, "airport") {
-			score -= 0.3
-		}
 		if named {
 			score += 0.3
 		}
-		if known >= 3 && agree < 0.3 && in.records >= 10 || known < 3 && !named {
-			continue
-		}
-		if score > most+asGood {
-			best, most = c, score
-		}
-	}
+		return score, (known < 3 || agree >= 0.3 || in.records < 10) && (known >= 3 || named)
+	})
 	if best == nil {
 		return
 	}
@@ -611,13 +595,9 @@ func (in *inference) isName(c *column) bool {
 	if in.records >= 8 && 10*v.distinct < 6*v.n {
 		return false
 	}
-	slugs := 0
-	for _, of := range c.cells {
-		if !strings.ContainsRune(of.text, ' ') && strings.ContainsAny(of.text, "-_/:") && strings.ToLower(of.text) == of.text || strings.ContainsAny(of.text, "0123456789") && !strings.ContainsRune(of.text, ' ') {
-			slugs++
-		}
-	}
-	return 2*slugs < len(c.cells)
+	return c.shareThat(func(s string) bool { // a slug, or an id
+		return !strings.ContainsRune(s, ' ') && (strings.ContainsAny(s, "-_/:") && strings.ToLower(s) == s || strings.ContainsAny(s, "0123456789"))
+	}) < 0.5
 }
 
 func (in *inference) title() {
@@ -660,16 +640,11 @@ func (in *inference) title() {
 			if c.of.length < 12 || c.of.spaced < 0.8 {
 				score -= 0.7
 			}
-			named, ended := 0, 0
-			for _, v := range c.cells {
-				if strings.Count(v.text, " ") >= 2 || unspaced(v.text) >= 8 {
-					named++
-				}
-				if last, _ := utf8.DecodeLastRuneInString(v.text); strings.ContainsRune(".。!…", last) {
-					ended++
-				}
-			}
-			score += 0.5 * float64(named) / float64(c.of.n)
+			score += 0.5 * c.shareThat(func(s string) bool { return strings.Count(s, " ") >= 2 || unspaced(s) >= 8 })
+			ended := c.that(func(s string) bool {
+				last, _ := utf8.DecodeLastRuneInString(s)
+				return strings.ContainsRune(".。!…", last)
+			})
 			if 10*ended < c.of.n && 20*c.of.distinct > 19*c.of.n && c.of.length < 110 && c.of.spaced > 0.8 { // a heading, and no sentence
 				score += 0.4 - 0.3*float64(c.before)/1000/float64(c.records)
 			}
@@ -810,13 +785,7 @@ func (in *inference) englishOf(c *column) *column {
 
 // ascii returns the share of values without letters of other languages.
 func (c *column) ascii() float64 {
-	n := 0
-	for _, v := range c.cells {
-		if isASCII(v.text) {
-			n++
-		}
-	}
-	return shareOf(n, len(c.cells))
+	return shareOf(c.that(isASCII), len(c.cells))
 }
 
 // isAbout reports whether the values of a column are about what their records are, as far as names of cities and
@@ -929,16 +898,8 @@ func (in *inference) separators(c *column) (signs string) {
 // isSlug reports whether the values of a column are written for addresses: in small letters without spaces,
 // some with hyphens.
 func (c *column) isSlug() bool {
-	slugs, joined := 0, 0
-	for _, v := range c.cells {
-		if isASCII(v.text) && strings.ToLower(v.text) == v.text && !strings.ContainsRune(v.text, ' ') {
-			slugs++
-		}
-		if strings.ContainsAny(v.text, "-_/") {
-			joined++
-		}
-	}
-	return 10*slugs > 8*len(c.cells) && joined > 0
+	slugs := c.that(func(s string) bool { return isASCII(s) && strings.ToLower(s) == s && !strings.ContainsRune(s, ' ') })
+	return 10*slugs > 8*len(c.cells) && c.that(func(s string) bool { return strings.ContainsAny(s, "-_/") }) > 0
 }
 
 func (in *inference) airports() {
@@ -1043,15 +1004,11 @@ func (in *inference) times() {
 		in.note(field, c, "%s", why)
 	}
 	pick := func(field, concepts string, less string, to *[]pattern) *column {
-		var best *column
-		most := -asGood
-		for _, c := range dates {
-			if in.taken[c] != "" || in.isForeign(c) || len(in.dates[c].times) == 0 {
-				continue
-			}
-			score := 0.0
+		best := bestOf(dates, func(c *column) (score float64, ok bool) {
 			own := in.dateNamed(c)
 			switch {
+			case in.taken[c] != "" || in.isForeign(c) || len(in.dates[c].times) == 0:
+				return 0, false
 			case own&in.bits(concepts) != 0:
 				score = 1
 			case own&in.bits("published updated start end created") == 0 && c.of.means&in.bits(concepts) != 0:
@@ -1059,13 +1016,10 @@ func (in *inference) times() {
 			case less != "" && own&in.bits(less) != 0:
 				score = 0.5
 			default:
-				continue
+				return 0, false
 			}
-			score += 0.5*in.share(c) - 0.1*float64(c.of.unknown) - 0.03*float64(c.depth())
-			if score > most+asGood {
-				best, most = c, score
-			}
-		}
+			return score + 0.5*in.share(c) - 0.1*float64(c.of.unknown) - 0.03*float64(c.depth()), true
+		})
 		if best == nil {
 			return nil
 		}
@@ -2124,31 +2078,20 @@ func (in *inference) placesOf(all []located) {
 	var at []pattern
 	for _, list := range slices.SortedFunc(maps.Keys(lists), byPointer) {
 		l := lists[list]
-		var best *column
-		most := -asGood
-		for _, c := range in.scalars {
+		best := bestOf(in.scalars, func(c *column) (score float64, ok bool) {
 			if !c.isIn(list) || c.of.letters < 0.9 || c.of.length > 80 || c.of.markup > 0.1 || c.keyed || strings.Contains(string(c.within(list)), "*") || in.textPoint(c) > 0.3 {
-				continue
+				return 0, false
 			}
 			own := c.of.named
-			score := shareOf(c.of.distinct, c.of.n) + shareOf(c.of.n, list.objects)
+			score = shareOf(c.of.distinct, c.of.n) + shareOf(c.of.n, list.objects)
 			if own&in.bits("name title label") != 0 {
 				score++
 			}
 			if own&in.bits("category id code link text summary") != 0 {
 				score -= 0.5
 			}
-			spaced := 0
-			for _, v := range c.cells {
-				if strings.ContainsRune(v.text, ' ') {
-					spaced++
-				}
-			}
-			score += 0.3*float64(spaced)/float64(c.of.n) - 0.1*float64(c.of.unknown)
-			if score > most+asGood {
-				best, most = c, score
-			}
-		}
+			return score + 0.3*c.shareThat(func(s string) bool { return strings.ContainsRune(s, ' ') }) - 0.1*float64(c.of.unknown), true
+		})
 		if best == nil {
 			continue
 		}
@@ -2231,20 +2174,10 @@ func (in *inference) sameCities(a, b *column) bool {
 }
 
 func (in *inference) summary() {
-	var best *column
-	most := -asGood
-	for _, c := range in.scalars {
-		if in.taken[c] != "" || !c.isPlain() || c.of.length < 40 || c.of.spaced < 0.9 || in.share(c) < 0.5 || in.isForeign(c) {
-			continue
-		}
-		if c.of.named&in.bits("summary") == 0 {
-			continue
-		}
-		score := 1 + in.share(c) - 0.1*float64(c.of.unknown) - 0.05*float64(c.depth())
-		if score > most+asGood {
-			best, most = c, score
-		}
-	}
+	best := bestOf(in.scalars, func(c *column) (score float64, ok bool) {
+		ok = in.has(c, "summary") && in.taken[c] == "" && c.isPlain() && c.of.length >= 40 && c.of.spaced >= 0.9 && in.share(c) >= 0.5 && !in.isForeign(c)
+		return 1 + in.share(c) - 0.1*float64(c.of.unknown) - 0.05*float64(c.depth()), ok
+	})
 	if best == nil {
 		return
 	}
