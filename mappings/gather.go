@@ -82,12 +82,19 @@ const (
 	maxGuesses    = 500
 )
 
+// readsNames reports whether fields without a pointer are read by the names in a record: not where the values of
+// enough records have told its mapping, with names among the witnesses.
+func (x *extractor) readsNames() bool {
+	from := x.mapping.Inferred
+	return x.mapping.book != nil && (from == nil || from.Records < fewestRecords) && !x.pointersOnly
+}
+
 // gather collects the values whose names suggest a field, from the record and from the
 // objects in it whose names consist of known words.
 func (x *extractor) gather() {
 	x.guesses, x.dropped, x.labelsRead = x.guesses[:0], 0, false
 	x.dateOrders = [2]dateOrder{}
-	if x.mapping.book == nil {
+	if !x.readsNames() {
 		return
 	}
 	for i, root := range x.roots {

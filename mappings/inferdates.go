@@ -83,6 +83,13 @@ func (in *inference) times() {
 			return score + 0.5*in.share(c) - 0.1*float64(c.of.unknown) - 0.03*float64(c.depth()), true
 		})
 		if best == nil {
+			called := bestOf(in.scalars, func(c *column) (float64, bool) { // so that it is said that they do not fit
+				is := in.has(c, concepts) && c.of.named&^in.bits(concepts+" date") == 0 && c.of.unknown == 0
+				return in.share(c), is && c.isPlain() && in.taken[c] == "" && !in.isForeign(c) && c.of.length <= 45
+			})
+			if called != nil {
+				*to = []pattern{called.pattern()}
+			}
 			return nil
 		}
 		put(field, best, "dates", to)

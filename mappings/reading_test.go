@@ -156,3 +156,29 @@ func TestCompare(t *testing.T) {
 		t.Error("a new country fills nothing")
 	}
 }
+
+// TestNamesAreNotReadBesideValues: where values have told which column is the publication, no other one takes its
+// place in a record that lacks it.
+func TestNamesAreNotReadBesideValues(t *testing.T) {
+	s := builtinSet(t)
+	all := unnamed(20)
+	for i, c := range all {
+		published := ""
+		if i > 1 {
+			published = fmt.Sprintf(`"fields":{"publishDate":"2026-03-%02dT12:00:00Z"},`, i+1)
+		}
+		all[i].Body = fmt.Appendf(nil, `{%s"sys":{"createdAt":"2026-02-%02dT08:00:00Z"},%s`, published, i+1, c.Body[1:])
+	}
+	if told, _ := s.See(report.Cities, all, true); told == "" {
+		t.Fatal("nothing is told")
+	}
+	for i, want := range map[int]string{0: "", 7: `"2026-03-08T12:00:00Z"`} {
+		if got, _ := fieldOf(t, s, report.Cities, "published_at", string(all[i].Body)); got != want {
+			t.Errorf("record %d was published %s, want %q", i, got, want)
+		}
+	}
+	unseen := strings.Replace(string(all[7].Body), "{", `{"misAJour":"2026-05-01",`, 1)
+	if got, _ := fieldOf(t, s, report.Cities, "updated_at", unseen); got != "" {
+		t.Errorf("by a name that no column had, a record was updated %s", got)
+	}
+}
