@@ -62,13 +62,7 @@ func (in *inference) mayBe(field string, c *column) (why string, rank float64, o
 		ok = c.isPlain() && v.letters > 0.9 && v.length >= 3 && v.length < 160 && v.prose < 0.3 && 2*v.distinct >= v.n && (v.spaced > 0.3 || named > 0 || in.kind == report.Cities)
 		return fmt.Sprintf("words, different in %d of %d", v.distinct, v.n), named + in.share(c) + v.spaced/2, ok
 	case "country":
-		n := 0
-		for _, of := range c.cells {
-			if in.countriesOf(of.text) != nil {
-				n++
-			}
-		}
-		share := float64(n) / float64(v.n)
+		share := c.shareThat(func(s string) bool { return in.countriesOf(s) != nil })
 		return fmt.Sprintf("%.0f %% of its values are countries", 100*share), named + share, share > 0.3
 	case "risk_level":
 		scale, is := in.scaleOf(c, true)

@@ -45,6 +45,18 @@ func first[T any](all []T, score func(T) float64) int {
 	return slices.IndexFunc(all, func(of T) bool { return score(of) >= best-asGood })
 }
 
+// bestOf returns the column with the best score above zero, or nil. A later one has to be better by more than
+// damage may make.
+func bestOf(all []*column, score func(*column) (float64, bool)) (best *column) {
+	most := -asGood
+	for _, c := range all {
+		if s, ok := score(c); ok && s > most+asGood {
+			best, most = c, s
+		}
+	}
+	return best
+}
+
 // isStray reports whether a value that is n times among all others is one of damage, unless others vouch for it.
 func isStray(n, all int) bool {
 	const fewest = 20

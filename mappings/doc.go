@@ -17,8 +17,12 @@
 //
 // How a feed names its fields is not known. [Set.See] finds out which pointers lead to them, by what
 // the values of its records are: columns.go reads the columns of a sample, values.go says what is in
-// them, infer.go which field each fills, shapes.go which records are read alike, and reading.go when that
-// is done. enrich.go makes lists of numbered members, and follows references. An operator's files win, field by field.
+// them, about.go what each record is about. infer.go asks which column fills which field: infercountry.go,
+// inferposition.go, infernames.go, infertitle.go, inferdates.go, inferlevel.go (with inferscale.go for what
+// the values of a scale mean, and inferorder.go for scales that stand beside them), inferthreats.go and
+// inferplaces.go. damage.go says how many values may be anything. shapes.go says which records are read
+// alike, and reading.go when all that is done. enrich.go makes lists of numbered members, and follows
+// references. An operator's files win, field by field.
 //
 // [Builtin] and [Load] read the files into a [Set], or return [Mistakes].
 // witness.go tells searches which words are places and threats.

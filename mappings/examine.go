@@ -57,83 +57,45 @@ func isWholeRecord(field string) bool {
 // has the built-in mappings, these are the ones that an operator has written.
 func (s *Set) OnlyHere(kind report.Kind, idle []Idle, other *Set) []Idle {
 	theirs := map[Idle]bool{}
-	note := func(name string, p pattern) { theirs[Idle{name, p.text}] = true }
-	other.kinds[kind].stated.each(note)
-	other.kinds[kind].stated.eachPart(func(name string, _ []pattern, p pattern) { note(name, p) })
+	note := func(l listOf) {
+		for _, p := range *l.from {
+			theirs[Idle{l.name, p.text}] = true
+		}
+	}
+	m := other.kinds[kind].stated
+	for _, l := range m.lists() {
+		note(l)
+	}
+	for _, p := range m.parts() {
+		note(p.listOf)
+	}
 	return slices.DeleteFunc(slices.Clone(idle), func(i Idle) bool { return theirs[i] })
-}
-
-// each calls f for every pattern that leads to a field, to places or to threats. It leaves out
-// those that eachPart has.
-func (m *kindMapping) each(f func(name string, p pattern)) {
-	from := &m.Fields
-	for _, plain := range []struct {
-		name string
-		from []pattern
-	}{
-		{"code", from.Code}, {"title", from.Title}, {"risk_level", from.RiskLevel}, {"risk_label", from.RiskLabel},
-		{"places", m.Places.Each}, {"location", from.Location}, {"summary", from.Summary}, {"starts_at", from.StartsAt},
-		{"ends_at", from.EndsAt}, {"published_at", from.PublishedAt}, {"updated_at", from.UpdatedAt},
-		{"threats", m.Threats.Each},
-	} {
-		for _, p := range plain.from {
-			f(plain.name, p)
-		}
-	}
-	for _, split := range []struct {
-		name string
-		from []source
-	}{{"names", from.Names}, {"country", from.Country}, {"airports", from.Airports}} {
-		for _, p := range split.from {
-			f(split.name, p.at)
-		}
-	}
-}
-
-// eachPart calls f for every pattern that starts at a place or at a threat, and with those that
-// lead to these.
-func (m *kindMapping) eachPart(f func(name string, each []pattern, p pattern)) {
-	for _, part := range []struct {
-		name       string
-		each, from []pattern
-	}{
-		{"places.name", m.Places.Each, m.Places.Name}, {"places.code", m.Places.Each, m.Places.Code}, {"places.location", m.Places.Each, m.Places.Location},
-		{"threats.name", m.Threats.Each, m.Threats.Name}, {"threats.level", m.Threats.Each, m.Threats.Level},
-	} {
-		for _, p := range part.from {
-			f(part.name, part.each, p)
-		}
-	}
 }
 
 // idle returns the patterns that lead nowhere in the record. One that starts at a place or at
 // a threat is idle if there is any, and it leads nowhere from all of them.
-func (x *extractor) idle() []Idle {
-	var all []Idle
-	x.mapping.eachPart(func(name string, each []pattern, p pattern) {
-		x.found = x.found[:0]
+func (x *extractor) idle() (all []Idle) {
+	note := func(l listOf, from []uint32) {
+		for _, p := range *l.from {
+			if !slices.ContainsFunc(from, func(at uint32) bool { return len(x.tree.find(nil, at, p.steps)) > 0 }) {
+				all = append(all, Idle{l.name, p.text})
+			}
+		}
+	}
+	for _, part := range x.mapping.parts() {
+		var from []uint32
 		for _, root := range x.roots {
-			for i := range each {
-				x.found = x.tree.find(x.found, root, each[i].steps)
+			for i := range part.each {
+				from = x.tree.find(from, root, part.each[i].steps)
 			}
 		}
-		for _, at := range x.found {
-			if x.inner = x.tree.find(x.inner[:0], at, p.steps); len(x.inner) > 0 {
-				return
-			}
+		if len(from) > 0 {
+			note(part.listOf, from)
 		}
-		if len(x.found) > 0 {
-			all = append(all, Idle{name, p.text})
-		}
-	})
-	x.mapping.each(func(name string, p pattern) {
-		for _, root := range x.roots {
-			if x.found = x.tree.find(x.found[:0], root, p.steps); len(x.found) > 0 {
-				return
-			}
-		}
-		all = append(all, Idle{name, p.text})
-	})
+	}
+	for _, l := range x.mapping.lists() {
+		note(l, x.roots)
+	}
 	return all
 }
 

@@ -34,6 +34,8 @@ type extractor struct {
 	dateOrders [2]dateOrder // of dates with / and with -
 	called     string       // the label of the risk level, folded, while the level is read; empty if there is none
 
+	pointersOnly bool // names are not read, whatever the mapping is
+
 	// For values that are found by the words of their names.
 	by       *pattern // that has led to the value being converted; nil if none has
 	reader   reader

@@ -3,6 +3,7 @@ package mappings
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -81,12 +82,19 @@ const (
 	maxGuesses    = 500
 )
 
+// readsNames reports whether fields without a pointer are read by the names in a record: not where the values of
+// enough records have told its mapping, with names among the witnesses.
+func (x *extractor) readsNames() bool {
+	from := x.mapping.Inferred
+	return x.mapping.book != nil && (from == nil || from.Records < fewestRecords) && !x.pointersOnly
+}
+
 // gather collects the values whose names suggest a field, from the record and from the
 // objects in it whose names consist of known words.
 func (x *extractor) gather() {
 	x.guesses, x.dropped, x.labelsRead = x.guesses[:0], 0, false
 	x.dateOrders = [2]dateOrder{}
-	if x.mapping.book == nil {
+	if !x.readsNames() {
 		return
 	}
 	for i, root := range x.roots {
@@ -505,39 +513,8 @@ func (x *extractor) nameOf(at uint32) []byte {
 	return x.tree.quotedName(at)
 }
 
-// fieldNamed returns the field with a name in the document, or noField.
+// fieldNamed returns the field with a name in the document, or of which that is a part, or noField.
 func fieldNamed(name string) fieldID {
-	switch name {
-	case "code":
-		return codeField
-	case "title":
-		return titleField
-	case "names":
-		return namesField
-	case "country":
-		return countryField
-	case "risk_level":
-		return riskLevelField
-	case "risk_label":
-		return riskLabelField
-	case "airports":
-		return airportsField
-	case "location":
-		return locationField
-	case "summary":
-		return summaryField
-	case "starts_at":
-		return startsField
-	case "ends_at":
-		return endsField
-	case "published_at":
-		return publishedField
-	case "updated_at":
-		return updatedField
-	case "places", "places.name", "places.code", "places.location":
-		return placesField
-	case "threats":
-		return threatsField
-	}
-	return noField
+	name, _, _ = strings.Cut(name, ".")
+	return fieldID(1 + slices.Index(fieldIDs[:], name))
 }

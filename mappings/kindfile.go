@@ -1,6 +1,7 @@
 package mappings
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -28,11 +29,11 @@ type kindMapping struct {
 	Fields struct {
 		Code        []pattern `json:"code,omitzero"`
 		Title       []pattern `json:"title,omitzero"`
-		Names       []source  `json:"names,omitzero"`
-		Country     []source  `json:"country,omitzero"`
+		Names       []pattern `json:"names,omitzero"`
+		Country     []pattern `json:"country,omitzero"`
 		RiskLevel   []pattern `json:"risk_level,omitzero"`
 		RiskLabel   []pattern `json:"risk_label,omitzero"`
-		Airports    []source  `json:"airports,omitzero"`
+		Airports    []pattern `json:"airports,omitzero"`
 		Location    []pattern `json:"location,omitzero"`
 		Summary     []pattern `json:"summary,omitzero"`
 		StartsAt    []pattern `json:"starts_at,omitzero"`
@@ -94,62 +95,64 @@ type inferredFrom struct {
 	Names map[string]int `json:"names,omitzero"`
 }
 
-// lists returns where m says that the fields are which can be in one of several places.
+// listOf is where a field may be, in the order in which it is looked for.
+type listOf struct {
+	name string
+	from *[]pattern
+}
+
+// lists returns where m says that the fields are, in the order of the document.
 func (m *kindMapping) lists() []listOf {
+	f := &m.Fields
 	return []listOf{
-		{codeField, &m.Fields.Code, nil}, {titleField, &m.Fields.Title, nil}, {riskLevelField, &m.Fields.RiskLevel, nil},
-		{riskLabelField, &m.Fields.RiskLabel, nil}, {locationField, &m.Fields.Location, nil}, {summaryField, &m.Fields.Summary, nil},
-		{startsField, &m.Fields.StartsAt, nil}, {endsField, &m.Fields.EndsAt, nil}, {publishedField, &m.Fields.PublishedAt, nil},
-		{updatedField, &m.Fields.UpdatedAt, nil}, {namesField, nil, &m.Fields.Names}, {countryField, nil, &m.Fields.Country},
-		{airportsField, nil, &m.Fields.Airports},
+		{"code", &f.Code}, {"title", &f.Title}, {"names", &f.Names}, {"country", &f.Country}, {"risk_label", &f.RiskLabel},
+		{"risk_level", &f.RiskLevel}, {"airports", &f.Airports}, {"places", &m.Places.Each}, {"location", &f.Location},
+		{"summary", &f.Summary}, {"starts_at", &f.StartsAt}, {"ends_at", &f.EndsAt}, {"published_at", &f.PublishedAt},
+		{"updated_at", &f.UpdatedAt}, {"threats", &m.Threats.Each},
 	}
 }
 
-// listOf is where a field may be, in one of two forms.
-type listOf struct {
-	field   fieldID
-	plain   *[]pattern
-	several *[]source
+// partOf is where a part of a place or of a threat may be, from each of these.
+type partOf struct {
+	listOf
+	each []pattern
+}
+
+func (m *kindMapping) parts() []partOf {
+	p, t := &m.Places, &m.Threats
+	return []partOf{
+		{listOf{"places.name", &p.Name}, p.Each}, {listOf{"places.code", &p.Code}, p.Each}, {listOf{"places.location", &p.Location}, p.Each},
+		{listOf{"threats.name", &t.Name}, t.Each}, {listOf{"threats.level", &t.Level}, t.Each},
+	}
 }
 
 // differsFrom returns the fields about which m says something else than other.
 func (m *kindMapping) differsFrom(other *kindMapping) (fields fieldBits) {
-	differ := func(a, b any) bool {
+	note := func(f fieldID, a, b any) {
 		one, err := json.Marshal(a, json.Deterministic(true))
 		two, err2 := json.Marshal(b, json.Deterministic(true))
-		return err != nil || err2 != nil || string(one) != string(two)
+		if err != nil || err2 != nil || string(one) != string(two) {
+			fields.add(f)
+		}
 	}
 	theirs := other.lists()
 	for i, l := range m.lists() {
-		if differ(l.plain, theirs[i].plain) || differ(l.several, theirs[i].several) {
-			fields.add(l.field)
-		}
+		note(fieldNamed(l.name), l.from, theirs[i].from)
 	}
-	if differ(m.RiskLevels, other.RiskLevels) || differ(m.RiskScale, other.RiskScale) {
-		fields.add(riskLevelField)
-	}
-	if differ(m.Places, other.Places) {
-		fields.add(placesField)
-	}
-	if differ(m.Threats, other.Threats) || differ(m.Rated, other.Rated) {
-		fields.add(threatsField)
-	}
+	note(riskLevelField, m.RiskLevels, other.RiskLevels)
+	note(riskLevelField, m.RiskScale, other.RiskScale)
+	note(placesField, m.Places, other.Places)
+	note(threatsField, m.Threats, other.Threats)
+	note(threatsField, m.Rated, other.Rated)
 	return fields
 }
 
 // drop has m say nothing of fields.
 func (m *kindMapping) drop(fields fieldBits) {
 	for _, l := range m.lists() {
-		switch {
-		case !fields.has(l.field):
-		case l.plain != nil:
-			*l.plain = nil
-		default:
-			*l.several = nil
+		if fields.has(fieldNamed(l.name)) {
+			*l.from = nil
 		}
-	}
-	if fields.has(placesField) {
-		m.Places.Each = nil
 	}
 	if fields.has(threatsField) {
 		m.Rated = nil
@@ -163,29 +166,23 @@ func (m *kindMapping) over(base *kindMapping, keep fieldBits) *kindMapping {
 	if m.Without != nil {
 		all.Without = m.Without
 	}
-	tell := func(f fieldID) bool {
-		if keep.has(f) {
-			return false
-		}
-		all.told.add(f)
-		return true
-	}
 	to := all.lists()
 	for i, l := range m.lists() {
-		switch {
-		case l.plain != nil && *l.plain != nil && tell(l.field):
-			*to[i].plain = *l.plain
-		case l.several != nil && *l.several != nil && tell(l.field):
-			*to[i].several = *l.several
+		f := fieldNamed(l.name)
+		if *l.from == nil || keep.has(f) {
+			continue
+		}
+		all.told.add(f)
+		*to[i].from = *l.from
+		switch f {
+		case riskLevelField:
+			all.levelOf = m.RiskLevels
+		case placesField:
+			all.Places = m.Places
 		}
 	}
-	if m.Fields.RiskLevel != nil && tell(riskLevelField) {
-		all.levelOf = m.RiskLevels
-	}
-	if m.Places.Each != nil && tell(placesField) {
-		all.Places = m.Places
-	}
-	if m.Rated != nil && tell(threatsField) {
+	if m.Rated != nil && !keep.has(threatsField) {
+		all.told.add(threatsField)
 		all.Rated = m.Rated
 	}
 	all.tables = m.tableSteps()
@@ -211,14 +208,8 @@ func (m *kindMapping) tableSteps() (tables [][]step) {
 		}
 	}
 	for _, l := range m.lists() {
-		if l.plain != nil {
-			for i := range *l.plain {
-				note(&(*l.plain)[i])
-			}
-			continue
-		}
-		for i := range *l.several {
-			note(&(*l.several)[i].at)
+		for i := range *l.from {
+			note(&(*l.from)[i])
 		}
 	}
 	for i := range m.Rated {
@@ -227,39 +218,6 @@ func (m *kindMapping) tableSteps() (tables [][]step) {
 		note(m.Rated[i].Level)
 	}
 	return tables
-}
-
-// source is where the values of a list are: a pattern, and the characters that separate
-// several values in one string, if there can be several.
-type source struct {
-	at    pattern
-	split string
-}
-
-type splitSource struct {
-	At    pattern `json:"at"`
-	Split string  `json:"split"`
-}
-
-// UnmarshalJSONFrom reads "/airports" or {"at": "/airports", "split": ","}.
-func (s *source) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	if d.PeekKind() != '{' {
-		return s.at.UnmarshalJSONFrom(d)
-	}
-	var both splitSource
-	if err := json.UnmarshalDecode(d, &both); err != nil {
-		return err
-	}
-	s.at, s.split = both.At, both.Split
-	return nil
-}
-
-// MarshalJSONTo writes what UnmarshalJSONFrom reads.
-func (s source) MarshalJSONTo(e *jsontext.Encoder) error {
-	if s.split == "" {
-		return s.at.MarshalJSONTo(e)
-	}
-	return json.MarshalEncode(e, splitSource{s.at, s.split})
 }
 
 func parseKind(data []byte) (*kindMapping, error) {
@@ -281,6 +239,7 @@ func parseKind(data []byte) (*kindMapping, error) {
 		}
 	}
 	m.checkWithout(data, &wrong)
+	m.checkSplit(data, &wrong)
 	if len(wrong) > 0 {
 		return nil, wrong
 	}
@@ -293,4 +252,27 @@ func parseKind(data []byte) (*kindMapping, error) {
 		m.notText[string(appendFolded(nil, []byte(name)))] = true
 	}
 	return m, nil
+}
+
+// checkSplit adds the patterns that would split values of which a field takes one.
+func (m *kindMapping) checkSplit(data []byte, wrong *Mistakes) {
+	check := func(l listOf, at jsontext.Pointer) {
+		for i, p := range *l.from {
+			if p.split != "" {
+				wrong.add(data, jsontext.Pointer(fmt.Sprintf("%s/%d", at, i)), `"split" is for names, country and airports; %s takes a value as it is`, l.name)
+			}
+		}
+	}
+	for _, l := range m.lists() {
+		switch l.name {
+		case "names", "country", "airports":
+		case "places", "threats":
+			check(l, jsontext.Pointer("/"+l.name+"/each"))
+		default:
+			check(l, jsontext.Pointer("/fields/"+l.name))
+		}
+	}
+	for _, p := range m.parts() {
+		check(p.listOf, jsontext.Pointer("/"+strings.ReplaceAll(p.name, ".", "/")))
+	}
 }

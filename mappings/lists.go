@@ -10,7 +10,7 @@ import (
 
 // list writes every value that fits a field, each once. If codes is set, a string that has
 // only codes stays out of `text`; one that names a country in words does not.
-func (x *extractor) list(name string, from []source, codes bool, convert func(*extractor, []byte) ([]byte, verdict)) {
+func (x *extractor) list(name string, from []pattern, codes bool, convert func(*extractor, []byte) ([]byte, verdict)) {
 	var seen tally
 	mark := x.trace.mark()
 	clear(x.seen)
@@ -22,7 +22,7 @@ func (x *extractor) list(name string, from []source, codes bool, convert func(*e
 values:
 	for _, root := range x.roots {
 		for i := range from {
-			x.found = x.tree.find(x.found[:0], root, from[i].at.steps)
+			x.found = x.tree.find(x.found[:0], root, from[i].steps)
 			var here tally
 			for _, at := range x.found {
 				x.tried = append(x.tried, at)
@@ -67,7 +67,7 @@ values:
 }
 
 // countries writes the countries of a record: one as a string, several as an array.
-func (x *extractor) countries(from []source) {
+func (x *extractor) countries(from []pattern) {
 	start := len(x.dst)
 	x.list("country", from, true, (*extractor).country)
 	if len(x.seen) == 1 {

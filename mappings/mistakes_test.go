@@ -30,6 +30,7 @@ func TestMistakes(t *testing.T) {
 		"number wanted":     {"{\"roots\": [\"\"], \"risk_levels\": {\n\"low\": \"1\"}}", []string{`line 2: /risk_levels/low: a whole number belongs here, not a string`}},
 		"no whole number":   {"{\"roots\": [\"\"], \"risk_levels\": {\n\"low\": 1.5}}", []string{`line 2: /risk_levels/low: a whole number belongs here`}},
 		"null for a string": {"{\"roots\": [\nnull]}", []string{`line 2: /roots/0: a pointer is "" or starts with "/"; "~" is written ~0 and "/" in a name ~1`}},
+		"split of one":      {"{\"roots\": [\"\"], \"fields\": {\"names\": [{\"at\": \"/a\", \"split\": \";\"}], \"title\": [\"/t\",\n{\"at\": \"/b\", \"split\": \";\"}]},\n\"places\": {\"name\": [{\"at\": \"\", \"split\": \";\"}]}}", []string{`line 2: "split" is for names, country and airports; title`, `line 3: "split" is for names, country and airports; places.name`}},
 		"no root":           {"{\n\"roots\": []}", []string{`line 2: "roots" is empty: "" is the record itself`}},
 		"level":             {"{\"roots\": [\"\"], \"risk_levels\": {\n\"Low\": 1,\n\"dire\": 6}}", []string{`line 2: risk_levels: write "Low" in lower case`, `line 3: risk_levels: "dire" is level 6`}},
 		"several": {"{\"roots\": {},\n\"fields\": {\"code\": [\"x\",\n\"/ok\", \"~\"],\n\"nmes\": [],\n\"names\": [{\"at\": \"/a\", \"at\": \"/b\", \"spilt\": \";\"}]},\n\"risk_levels\": {\"Low\": 9}, \"x\": 1, \"about\": 7}",

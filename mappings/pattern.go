@@ -26,6 +26,13 @@ type pattern struct {
 
 	lon   *pattern // of a position whose latitude it leads to; nil if the value is all of the position
 	pairs pairOrder
+	split string // signs that separate several values in one text, if there can be several
+}
+
+// splitBy returns p for texts in which signs separate values.
+func (p pattern) splitBy(signs string) pattern {
+	p.split = signs
+	return p
 }
 
 // pairOrder is the order of the numbers of a position.
@@ -104,10 +111,16 @@ type patternFile struct {
 	Order string           `json:"order,omitzero"` // "day,month", "month,day", "lat,lon" or "lon,lat"
 	Lat   jsontext.Pointer `json:"lat,omitzero"`
 	Lon   jsontext.Pointer `json:"lon,omitzero"`
+	Split string           `json:"split,omitzero"`
 }
 
-// UnmarshalJSONFrom reads "/published", {"at": "/published", "order": "day,month"}, or the two places of a
-// position, {"lat": "/y", "lon": "/x"}.
+// orders are what Order says.
+var orders = map[string]pattern{
+	"": {}, "day,month": {order: dayFirst}, "month,day": {order: monthFirst}, "lat,lon": {pairs: latFirst}, "lon,lat": {pairs: lonFirst},
+}
+
+// UnmarshalJSONFrom reads "/published", {"at": "/published", "order": "day,month"}, {"at": "/airports", "split": ","},
+// or the two places of a position, {"lat": "/y", "lon": "/x"}.
 func (p *pattern) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if d.PeekKind() == '{' {
 		var f patternFile
@@ -118,19 +131,11 @@ func (p *pattern) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		if *p, err = parsePattern(cmp.Or(f.At, f.Lat)); err != nil {
 			return err
 		}
-		switch f.Order {
-		case "":
-		case "day,month":
-			p.order = dayFirst
-		case "month,day":
-			p.order = monthFirst
-		case "lat,lon":
-			p.pairs = latFirst
-		case "lon,lat":
-			p.pairs = lonFirst
-		default:
+		of, ok := orders[f.Order]
+		if !ok {
 			return errOrder
 		}
+		p.order, p.pairs, p.split = of.order, of.pairs, f.Split
 		if f.Lon != "" {
 			p.lon = new(pattern)
 			*p.lon, err = parsePattern(f.Lon)
@@ -152,15 +157,16 @@ var errOrder = errors.New(`"order" is "day,month", "month,day", "lat,lon" or "lo
 
 // MarshalJSONTo writes the pattern as it was read.
 func (p pattern) MarshalJSONTo(e *jsontext.Encoder) error {
-	f := patternFile{At: p.text}
-	switch {
-	case p.lon != nil:
+	f := patternFile{At: p.text, Split: p.split}
+	if p.lon != nil {
 		f = patternFile{Lat: p.text, Lon: p.lon.text}
-	case p.order > untold:
-		f.Order = map[dateOrder]string{dayFirst: "day,month", monthFirst: "month,day"}[p.order]
-	case p.pairs != byValue:
-		f.Order = map[pairOrder]string{latFirst: "lat,lon", lonFirst: "lon,lat"}[p.pairs]
-	default:
+	}
+	for name, of := range orders {
+		if of.order == p.order && of.pairs == p.pairs {
+			f.Order = name
+		}
+	}
+	if f == (patternFile{At: p.text}) {
 		return e.WriteToken(jsontext.String(string(p.text)))
 	}
 	return json.MarshalEncode(e, f)

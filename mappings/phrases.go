@@ -31,6 +31,12 @@ const (
 	updatedField
 )
 
+// fieldIDs are the names of the fields after noField.
+var fieldIDs = [...]string{
+	"code", "title", "names", "country", "risk_level", "risk_label", "airports", "places", "location", "summary", "threats", "starts_at",
+	"ends_at", "published_at", "updated_at",
+}
+
 // fieldBits is a set of fields.
 type fieldBits uint32
 

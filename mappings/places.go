@@ -245,7 +245,7 @@ func (x *extractor) ofText(at uint32, part string, from *pattern) bool {
 // partByWords writes the name or the location of a place if the words of names lead to it,
 // and reports whether it did.
 func (x *extractor) partByWords(place uint32, name string, convert func(*extractor, uint32) verdict) bool {
-	if x.mapping.book == nil || x.tree.nodes[place].kind != '{' || name == "places.code" {
+	if !x.readsNames() || x.tree.nodes[place].kind != '{' || name == "places.code" {
 		return false
 	}
 	mark, start := x.trace.mark(), len(x.dst)

@@ -241,10 +241,13 @@ func (s *Set) infersBetter(kind report.Kind, r *reading, of *shape) bool {
 	if of.tried >= sampleRecords {
 		of.sample = sample{}
 	}
-	before := s.fieldsOf(kind, r.used.Load(), records)
+	before := s.fieldsOf(kind, r.used.Load(), records, false)
 	compared := func() (better, fills bool, losing fieldBits) {
-		after := &shapes{stated: r.stated, all: []*shape{{used: inferred.over(r.stated, r.keep)}}}
-		return compare(before, s.fieldsOf(kind, after, records))
+		after := s.fieldsOf(kind, &shapes{stated: r.stated, all: []*shape{{used: inferred.over(r.stated, r.keep)}}}, records, false)
+		if better, fills, losing = compare(before, after); losing != 0 { // what only names led to is no longer read in any case
+			_, _, losing = compare(s.fieldsOf(kind, r.used.Load(), records, true), after)
+		}
+		return better, fills, losing
 	}
 	better, _, losing := compared()
 	if losing != 0 { // these stay as they are, and what only has other values is no gain that is worth it
@@ -390,10 +393,12 @@ func compare(before, after []map[string]string) (better, fills bool, losing fiel
 	return better, fills, losing
 }
 
-// fieldsOf returns what is read of each record for the fields that a column fills.
-func (s *Set) fieldsOf(kind report.Kind, by *shapes, records [][]byte) []map[string]string {
+// fieldsOf returns what is read of each record for the fields that a column fills, perhaps by pointers only.
+func (s *Set) fieldsOf(kind report.Kind, by *shapes, records [][]byte, pointersOnly bool) []map[string]string {
 	x := s.extractors.Get().(*extractor)
+	x.pointersOnly = pointersOnly
 	defer func() {
+		x.pointersOnly = false
 		x.release()
 		s.extractors.Put(x)
 	}()

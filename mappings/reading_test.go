@@ -116,7 +116,7 @@ func TestFilesWin(t *testing.T) {
 	if got, _ := field(t, s, "risk_level", string(all[3].Body)); got != "5" {
 		t.Errorf("the level is %s", got)
 	}
-	if p := s.shapes(report.Cities).all[0].used.Fields.Country[0].at.text; p != "/nowhere" {
+	if p := s.shapes(report.Cities).all[0].used.Fields.Country[0].text; p != "/nowhere" {
 		t.Errorf("the country is read from %s", p)
 	}
 	off := strings.Replace(file, `"about"`, `"read_names": false, "about"`, 1)
@@ -154,5 +154,31 @@ func TestCompare(t *testing.T) {
 	after[1]["country"] = "GB"
 	if _, fills, _ = compare(before, after); !fills {
 		t.Error("a new country fills nothing")
+	}
+}
+
+// TestNamesAreNotReadBesideValues: where values have told which column is the publication, no other one takes its
+// place in a record that lacks it.
+func TestNamesAreNotReadBesideValues(t *testing.T) {
+	s := builtinSet(t)
+	all := unnamed(20)
+	for i, c := range all {
+		published := ""
+		if i > 1 {
+			published = fmt.Sprintf(`"fields":{"publishDate":"2026-03-%02dT12:00:00Z"},`, i+1)
+		}
+		all[i].Body = fmt.Appendf(nil, `{%s"sys":{"createdAt":"2026-02-%02dT08:00:00Z"},%s`, published, i+1, c.Body[1:])
+	}
+	if told, _ := s.See(report.Cities, all, true); told == "" {
+		t.Fatal("nothing is told")
+	}
+	for i, want := range map[int]string{0: "", 7: `"2026-03-08T12:00:00Z"`} {
+		if got, _ := fieldOf(t, s, report.Cities, "published_at", string(all[i].Body)); got != want {
+			t.Errorf("record %d was published %s, want %q", i, got, want)
+		}
+	}
+	unseen := strings.Replace(string(all[7].Body), "{", `{"misAJour":"2026-05-01",`, 1)
+	if got, _ := fieldOf(t, s, report.Cities, "updated_at", unseen); got != "" {
+		t.Errorf("by a name that no column had, a record was updated %s", got)
 	}
 }

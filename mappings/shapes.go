@@ -24,7 +24,7 @@ type shape struct {
 }
 
 const (
-	maxShapes  = 8  // of a kind; further ones are read by names
+	maxShapes  = 8  // of a kind; further ones are read as if nothing were told
 	mature     = 50 // records after which a name that nearly all have is missed
 	namesDepth = 3  // members within members whose names tell a shape
 	maxNamed   = 500

@@ -9,23 +9,11 @@ func (s *Set) Unfit(kind report.Kind) []string {
 	if by == nil {
 		return nil
 	}
-	m := by.stated
-	from := &m.Fields
 	var fields []string
-	for _, f := range []struct {
-		name   string
-		places int
-	}{
-		{"code", len(from.Code)}, {"title", len(from.Title)}, {"names", len(from.Names)}, {"country", len(from.Country)},
-		{"risk_label", len(from.RiskLabel)}, {"risk_level", len(from.RiskLevel)}, {"airports", len(from.Airports)},
-		{"places", len(m.Places.Each)}, {"location", len(from.Location)}, {"summary", len(from.Summary)},
-		{"starts_at", len(from.StartsAt)}, {"ends_at", len(from.EndsAt)},
-		{"published_at", len(from.PublishedAt)}, {"updated_at", len(from.UpdatedAt)},
-		{"text", 1}, {"source", 1},
-	} {
-		if f.places > 0 {
-			fields = append(fields, f.name)
+	for _, l := range by.stated.lists() {
+		if len(*l.from) > 0 && l.name != "threats" {
+			fields = append(fields, l.name)
 		}
 	}
-	return fields
+	return append(fields, "text", "source")
 }

@@ -39,39 +39,21 @@ func (cs *columns) look(c *column) *values {
 		return v
 	}
 	v.n = len(c.cells)
-	var length, letters, spaced, markup, prose, numbers, whole, degrees, codes int // counts, since sums of shares depend on their order
+	length := 0 // a count, since sums of shares depend on their order
 	for _, of := range c.cells {
-		s := of.text
-		size := utf8.RuneCountInString(s)
-		length += size
-		if strings.ContainsFunc(s, unicode.IsLetter) {
-			letters++
-		}
-		if strings.ContainsRune(s, ' ') || !isASCII(s) && size > 0 {
-			spaced++
-		}
-		if strings.Contains(s, "://") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "www.") || strings.Contains(s, "@") && !strings.ContainsRune(s, ' ') {
-			markup++
-		}
-		if size > 60 && strings.ContainsAny(s, ".!?。") {
-			prose++
-		}
-		if n, err := strconv.ParseFloat(s, 64); err == nil {
-			numbers++
-			if n == math.Trunc(n) {
-				whole++
-			}
-		}
-		if _, ok := degreesOf(s); ok {
-			degrees++
-		}
-		if len(s) == 3 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
-			codes++
-		}
+		length += utf8.RuneCountInString(of.text)
 	}
-	share := func(n int) float64 { return float64(n) / float64(v.n) }
-	v.length, v.letters, v.spaced, v.markup, v.prose = share(length), share(letters), share(spaced), share(markup), share(prose)
-	v.numbers, v.whole, v.degrees, v.codes = share(numbers), share(whole), share(degrees), share(codes)
+	v.length = float64(length) / float64(v.n)
+	v.letters = c.shareThat(func(s string) bool { return strings.ContainsFunc(s, unicode.IsLetter) })
+	v.spaced = c.shareThat(func(s string) bool { return strings.ContainsRune(s, ' ') || !isASCII(s) })
+	v.markup = c.shareThat(func(s string) bool {
+		return strings.Contains(s, "://") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "www.") || strings.Contains(s, "@") && !strings.ContainsRune(s, ' ')
+	})
+	v.prose = c.shareThat(func(s string) bool { return strings.ContainsAny(s, ".!?。") && utf8.RuneCountInString(s) > 60 })
+	v.numbers = c.shareThat(func(s string) bool { _, err := strconv.ParseFloat(s, 64); return err == nil })
+	v.whole = c.shareThat(func(s string) bool { n, err := strconv.ParseFloat(s, 64); return err == nil && n == math.Trunc(n) })
+	v.degrees = c.shareThat(func(s string) bool { _, ok := degreesOf(s); return ok })
+	v.codes = c.shareThat(func(s string) bool { return len(s) == 3 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" })
 	seen, _ := c.usual()
 	v.distinct = len(seen)
 	v.named, v.unknown = cs.nameOf(c)
@@ -90,6 +72,20 @@ func (cs *columns) look(c *column) *values {
 		wrapped = wrapped && of.isWrapped()
 	}
 	return v
+}
+
+// that returns how many values of a column are something.
+func (c *column) that(is func(string) bool) (n int) {
+	for _, v := range c.cells {
+		if is(v.text) {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *column) shareThat(is func(string) bool) float64 {
+	return float64(c.that(is)) / float64(max(1, len(c.cells)))
 }
 
 // isWrapped reports whether a column is the only one of the object that it is in whose values differ.
