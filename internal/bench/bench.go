@@ -39,12 +39,13 @@ type bench struct {
 	set          *mappings.Set
 	prefixes     int
 	results      []result
+	closing      []func() error // what close does
 }
 
 // part is a measurement that can be run by itself.
 type part struct {
 	name    string
-	measure func(*bench, context.Context) error
+	measure func(*bench, context.Context)
 	long    bool // it takes minutes even in the short form
 }
 
@@ -64,15 +65,14 @@ func (c runCommand) Run(ctx context.Context, s streams) (err error) {
 	if err != nil {
 		return err
 	}
-	stop, err := b.open(ctx, c.Riskdex)
-	if err != nil {
+	defer func() { err = errors.Join(err, b.close()) }()
+	if err := failing(func() { b.open(ctx, c.Riskdex) }); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, stop()) }()
 	began := time.Now()
 	for _, p := range wanted {
 		b.say("%s …", p.name)
-		if err := p.measure(b, ctx); err != nil {
+		if err := failing(func() { p.measure(b, ctx) }); err != nil {
 			return fmt.Errorf("measure %s: %w", p.name, err)
 		}
 	}
@@ -105,45 +105,68 @@ func (c runCommand) parts() ([]part, error) {
 	return wanted, nil
 }
 
-// open builds and starts everything that a run needs. stop ends it.
-func (b *bench) open(ctx context.Context, binary string) (stop func() error, err error) {
-	if b.self, err = os.Executable(); err != nil {
-		return nil, err
-	}
-	if b.set, err = mappings.Builtin(); err != nil {
-		return nil, err
-	}
-	if err = os.MkdirAll(".local", 0o777); err == nil {
-		b.dir, err = os.MkdirTemp(".local", "bench-")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("make a folder for journals: %w", err)
-	}
-	if b.dir, err = filepath.Abs(b.dir); err != nil {
-		return nil, err
-	}
+// open builds and starts everything that a run needs.
+func (b *bench) open(ctx context.Context, binary string) {
+	b.self = must(os.Executable())
+	b.set = must(mappings.Builtin())
+	check(os.MkdirAll(".local", 0o777))
+	b.dir = must(filepath.Abs(must(os.MkdirTemp(".local", "bench-"))))
+	b.closing = append(b.closing, func() error { return os.RemoveAll(b.dir) })
 	if b.binary = binary; binary == "" {
 		b.binary = filepath.Join(b.dir, "riskdex")
 		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=auto", "-o", b.binary, "./cmd/riskdex")
 		build.Stderr = b.err
-		if err := build.Run(); err != nil {
-			return nil, fmt.Errorf("build riskdex: %w", err)
-		}
+		check(build.Run())
 	}
-	home, remove, err := elasticserver.TempHome()
-	if err != nil {
-		return nil, err
-	}
-	es, err := elasticserver.Start(ctx, elasticserver.Options{Home: home, Log: b.err, FastStart: !b.long})
-	if err != nil {
-		return nil, errors.Join(err, remove())
-	}
+	home, remove := must2(elasticserver.TempHome())
+	b.closing = append(b.closing, remove)
+	es := must(elasticserver.Start(ctx, elasticserver.Options{Home: home, Log: b.err, FastStart: !b.long}))
+	b.closing = append(b.closing, es.Stop)
 	b.es, b.version = server{es.URL()}, es.Version()
-	stop = func() error { return errors.Join(es.Stop(), remove(), os.RemoveAll(b.dir)) }
-	if err := b.warmUp(ctx); err != nil {
-		return nil, errors.Join(err, stop())
+	b.warmUp(ctx)
+}
+
+// close ends what open began, in the other order.
+func (b *bench) close() (err error) {
+	for _, end := range slices.Backward(b.closing) {
+		err = errors.Join(err, end())
 	}
-	return stop, nil
+	return err
+}
+
+// failure is the error that ends a measurement. Whatever fails ends it, so it is caught in one place.
+type failure struct{ error }
+
+// check ends the measurement if something failed. It is not for goroutines of their own.
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+func must[A any](a A, err error) A {
+	check(err)
+	return a
+}
+
+func must2[A, B any](a A, b B, err error) (A, B) {
+	check(err)
+	return a, b
+}
+
+// failing returns the error that ended measure.
+func failing(measure func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case failure:
+			err = r.error
+		default:
+			panic(r)
+		}
+	}()
+	measure()
+	return nil
 }
 
 // scale returns the number for the form of this run.
@@ -175,12 +198,10 @@ func (b *bench) note(results ...result) {
 func (b *bench) say(format string, args ...any) { fmt.Fprintf(b.err, format+"\n", args...) }
 
 // expect fails unless a search of an index can find n documents.
-func (b *bench) expect(ctx context.Context, index string, n int) error {
-	has, err := b.es.count(ctx, index)
-	if err == nil && has != n {
-		err = fmt.Errorf("the index %s has %d documents, where %d were sent", index, has, n)
+func (b *bench) expect(ctx context.Context, index string, n int) {
+	if has := must(b.es.count(ctx, index)); has != n {
+		check(fmt.Errorf("the index %s has %d documents, where %d were sent", index, has, n))
 	}
-	return err
 }
 
 // circumstances returns when, on what machine and with what software a run was made.

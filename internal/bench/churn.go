@@ -15,53 +15,28 @@ const hot = 255
 // churn updates a few documents all the time, and measures until the index has the last
 // update of each. It also counts the writes to the index, and the documents that end with
 // another body than the newest.
-func (b *bench) churn(ctx context.Context) error {
-	w, err := newWorkload(4 << 10)
-	if err != nil {
-		return err
-	}
+func (b *bench) churn(ctx context.Context) {
 	updates := b.scale(50_000, 6_000)
-	r, err := b.begin(ctx, "churn")
-	if err != nil {
-		return err
-	}
-	if err := b.es.settle(ctx); err != nil {
-		return err
-	}
+	r := b.begin(ctx, "churn")
 	h := &history{updates: make([]update, updates)}
-	l := load{
-		addresses: []string{r.deliveries}, workload: w, deliveries: updates,
-		document: func(n int) int { return n % hot }, edition: func(n int) int { return n },
-		sending: func(n int) { h.updates[n].sent = h.clock.Add(1) },
-		acked:   func(n int) { h.updates[n].acknowledged = h.clock.Add(1) },
-	}
+	l := loadOf(newWorkload(4<<10), updates, r.deliveries)
+	l.document, l.edition = func(n int) int { return n % hot }, func(n int) int { return n }
+	l.sending = func(n int) { h.updates[n].sent = h.clock.Add(1) }
+	l.acked = func(n int) { h.updates[n].acknowledged = h.clock.Add(1) }
 	profiled := b.profile(ctx, r, "churn")
 	began := time.Now()
-	if _, _, err := l.send(ctx); err != nil {
-		return err
-	}
-	if err := r.settled(ctx); err != nil {
-		return err
-	}
+	must2(l.send(ctx))
+	r.settled(ctx)
 	took := time.Since(began)
 	profiled()
-	items, err := b.es.written(ctx, r.index())
-	if err != nil {
-		return err
-	}
-	if err := b.es.refresh(ctx, r.index()); err != nil {
-		return err
-	}
-	stale, err := b.stale(ctx, r.index(), h)
-	if err != nil {
-		return err
-	}
+	items := must(b.es.written(ctx, r.index()))
+	b.es.refresh(ctx, r.index())
 	b.note(
 		told(fmt.Sprintf("churn: %d updates of %d documents settled", updates, hot), took.Seconds(), "s").atMost(5*float64(updates)/50_000),
-		told("churn, stale documents", float64(stale), "").atMost(0),
+		told("churn, stale documents", float64(b.stale(ctx, r.index(), h)), "").atMost(0),
 		told("churn, documents sent to Elasticsearch", float64(items), ""),
 	)
-	return r.end(ctx)
+	r.end(ctx)
 }
 
 // history records when updates were sent and acknowledged, by a common logical clock.
@@ -84,7 +59,7 @@ func (h *history) overtaken(n int) bool {
 }
 
 // stale counts the documents for which the index does not have the last update.
-func (b *bench) stale(ctx context.Context, index string, h *history) (int, error) {
+func (b *bench) stale(ctx context.Context, index string, h *history) int {
 	var answer struct {
 		Hits struct {
 			Hits []struct {
@@ -92,19 +67,13 @@ func (b *bench) stale(ctx context.Context, index string, h *history) (int, error
 			}
 		}
 	}
-	if err := b.es.ask(ctx, "POST", "/"+index+"/_search", []byte(`{"size":1000,"_source":["title"]}`), &answer); err != nil {
-		return 0, err
-	}
+	check(b.es.ask(ctx, "POST", "/"+index+"/_search", []byte(`{"size":1000,"_source":["title"]}`), &answer))
 	stale := hot - len(answer.Hits.Hits)
 	for _, hit := range answer.Hits.Hits {
 		edition, _, _ := strings.Cut(hit.Source.Title, " ")
-		n, err := strconv.Atoi(edition)
-		if err != nil {
-			return 0, fmt.Errorf("a document has the title %q, which is not of a workload", hit.Source.Title)
-		}
-		if h.overtaken(n) {
+		if h.overtaken(must(strconv.Atoi(edition))) {
 			stale++
 		}
 	}
-	return stale, nil
+	return stale
 }

@@ -18,45 +18,35 @@ const freshnessEvery = 50 * time.Millisecond
 // freshness delivers documents one at a time, and measures the time from sending one to the
 // first search that finds it. For comparison, it does the same with documents sent straight
 // to an index, which is refreshed once a second.
-func (b *bench) freshness(ctx context.Context) error {
-	w, err := newWorkload(4 << 10)
-	if err != nil {
-		return err
-	}
+func (b *bench) freshness(ctx context.Context) {
+	w := newWorkload(4 << 10)
 	n := b.scale(600, 80)
-	plain, err := b.freshnessPlain(ctx, w, n)
-	if err != nil {
-		return err
-	}
-	r, err := b.begin(ctx, "fresh")
-	if err != nil {
-		return err
-	}
-	before, err := r.metrics(ctx)
-	if err != nil {
-		return err
-	}
-	ours, err := b.freshnessOf(ctx, r, w, n, 0)
-	if err != nil {
-		return err
-	}
-	after, err := r.metrics(ctx)
-	if err != nil {
-		return err
-	}
-	grown := increase(before, after)
+	prefix := b.prefix("plain")
+	index := b.clone(ctx, prefix)
+	plain := b.findEach(ctx, index, n, 0, func(i int) error {
+		item, err := b.appendItem(nil, id(i), time.Now(), w.appendBody(nil, i, 0))
+		if err != nil {
+			return err
+		}
+		return b.es.ask(ctx, "POST", "/"+index+"/_bulk", item, nil)
+	})
+	b.es.forget(ctx, prefix)
+	r := b.begin(ctx, "fresh")
+	before := r.metrics(ctx)
+	ours := b.freshnessOf(ctx, r, w, n, 0)
+	grown := increase(before, r.metrics(ctx))
 	mean := func(name string) float64 { return 1000 * grown(name+"_sum") / grown(name+"_count") }
 	b.note(
-		told("freshness: median (beside a plain index)", ms(ours.at(0.5)), "ms").beside(ms(plain.at(0.5))).atMost(60),
-		told("freshness: 99th percentile", ms(ours.at(0.99)), "ms").beside(ms(plain.at(0.99))).atMost(200),
+		told("freshness: median (beside a plain index)", ours.median(), "ms").beside(plain.median()).atMost(60),
+		told("freshness: 99th percentile", ours.p99(), "ms").beside(plain.p99()).atMost(200),
 		told("freshness: a bulk, mean", mean("riskdex_bulk_seconds"), "ms"),
 		told("freshness: a refresh, mean", mean("riskdex_refresh_seconds"), "ms"),
 	)
-	return r.end(ctx)
+	r.end(ctx)
 }
 
 // freshnessOf measures freshness for n documents of a workload, starting with number first.
-func (b *bench) freshnessOf(ctx context.Context, r *riskdex, w *workload, n, first int) (latencies, error) {
+func (b *bench) freshnessOf(ctx context.Context, r *riskdex, w *workload, n, first int) latencies {
 	return b.findEach(ctx, r.index(), n, first, func(i int) error {
 		c, err := dial(ctx, r.deliveries)
 		if err != nil {
@@ -67,25 +57,6 @@ func (b *bench) freshnessOf(ctx context.Context, r *riskdex, w *workload, n, fir
 	})
 }
 
-func (b *bench) freshnessPlain(ctx context.Context, w *workload, n int) (latencies, error) {
-	prefix := b.prefix("plain")
-	index, err := b.clone(ctx, prefix)
-	if err != nil {
-		return nil, err
-	}
-	each, err := b.findEach(ctx, index, n, 0, func(i int) error {
-		item, err := b.appendItem(nil, id(i), time.Now(), w.appendBody(nil, i, 0))
-		if err != nil {
-			return err
-		}
-		return b.es.ask(ctx, "POST", "/"+index+"/_bulk", item, nil)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return each, b.es.forget(ctx, prefix)
-}
-
 // lookEvery is the pause between two searches for what was sent.
 const lookEvery = 5 * time.Millisecond
 
@@ -93,7 +64,7 @@ const lookEvery = 5 * time.Millisecond
 // searches until it has found them all. It makes one search at a time, for all documents
 // that were sent and not found yet: with one search per document, slower indexing would
 // mean more searches, which would slow it further.
-func (b *bench) findEach(ctx context.Context, index string, n, first int, send func(i int) error) (latencies, error) {
+func (b *bench) findEach(ctx context.Context, index string, n, first int, send func(i int) error) latencies {
 	sending, ctx := errgroup.WithContext(ctx)
 	began := make([]atomic.Int64, n) // after start; 0 is not yet
 	start := time.Now().Add(-1)
@@ -138,9 +109,9 @@ func (b *bench) findEach(ctx context.Context, index string, n, first int, send f
 		}
 		return nil
 	})
-	err := sending.Wait()
+	check(sending.Wait())
 	slices.Sort(each)
-	return each, err
+	return each
 }
 
 // find searches for documents by id, and returns the ids that it finds.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"time"
 )
 
@@ -22,19 +21,13 @@ const (
 )
 
 // kept measures what history costs, with and without it by turns.
-func (b *bench) kept(ctx context.Context) error {
-	w, err := newWorkload(4 << 10)
-	if err != nil {
-		return err
-	}
+func (b *bench) kept(ctx context.Context) {
+	w := newWorkload(4 << 10)
 	n := b.scale(12_000, 1_000)
 	var with, without []keptOnce
 	for turn := range keptTurns {
 		for _, keeps := range []bool{turn%2 == 0, turn%2 != 0} {
-			one, err := b.keptOnce(ctx, w, n, keeps)
-			if err != nil {
-				return err
-			}
+			one := b.keptOnce(ctx, w, n, keeps)
 			b.say("  history %t: %.0f documents/s; %.0f deliveries/s, %.2f s of CPU for 20,000", keeps, one.fresh, one.known, one.cpu)
 			if keeps {
 				with = append(with, one)
@@ -52,7 +45,6 @@ func (b *bench) kept(ctx context.Context) error {
 		compare("CPU for 20,000 of these deliveries", "s", func(o keptOnce) float64 { return o.cpu }),
 		compare("the journal in the end", "MiB", func(o keptOnce) float64 { return o.journal }),
 	)
-	return nil
 }
 
 func medianOf[T any](all []T, of func(T) float64) float64 {
@@ -63,48 +55,23 @@ func medianOf[T any](all []T, of func(T) float64) float64 {
 	return median(values)
 }
 
-func (b *bench) keptOnce(ctx context.Context, w *workload, n int, keeps bool) (o keptOnce, err error) {
-	usual := b.extra
-	defer func() { b.extra = usual }()
-	if b.extra = slices.Clone(usual); keeps {
-		b.extra = append(b.extra, "--history=90d")
+func (b *bench) keptOnce(ctx context.Context, w *workload, n int, keeps bool) (o keptOnce) {
+	var flags []string
+	if keeps {
+		flags = []string{"--history=90d"}
 	}
-	r, err := b.begin(ctx, "kept")
-	if err != nil {
-		return o, err
-	}
-	if err := b.es.settle(ctx); err != nil {
-		return o, err
-	}
-	burst := func(editions, first int) (acknowledged, settled float64, err error) {
-		l := load{addresses: []string{r.deliveries}, workload: w, deliveries: editions * n,
-			document: func(i int) int { return i % n }, edition: func(i int) int { return first + i/n }}
+	r := b.begin(ctx, "kept", flags...)
+	burst := func(editions, first int) (acknowledged, settled float64) {
+		l := loadOf(w, editions*n, r.deliveries)
+		l.document, l.edition = func(i int) int { return i % n }, func(i int) int { return first + i/n }
 		began := time.Now()
-		sent, _, err := l.send(ctx)
-		if err == nil {
-			err = r.settled(ctx)
-		}
-		return perSecond(l.deliveries, sent), perSecond(l.deliveries, time.Since(began)), err
+		sent, _ := must2(l.send(ctx))
+		r.settled(ctx)
+		return perSecond(l.deliveries, sent), perSecond(l.deliveries, time.Since(began))
 	}
-	if _, o.fresh, err = burst(1, 0); err != nil {
-		return o, err
-	}
-	before, err := r.processor()
-	if err != nil {
-		return o, err
-	}
-	if o.known, _, err = burst(keptEditions, 1); err != nil {
-		return o, err
-	}
-	after, err := r.processor()
-	if err != nil {
-		return o, err
-	}
-	o.cpu = per20000(keptEditions*n, after-before)
-	size, err := sizeOf(filepath.Dir(r.journal))
-	if err != nil {
-		return o, err
-	}
-	o.journal = float64(size) / (1 << 20)
-	return o, r.end(ctx)
+	_, o.fresh = burst(1, 0)
+	o.cpu = per20000(keptEditions*n, r.spends(func() { o.known, _ = burst(keptEditions, 1) }))
+	o.journal = sizeMiB(filepath.Dir(r.journal))
+	r.end(ctx)
+	return o
 }

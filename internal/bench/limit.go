@@ -21,19 +21,15 @@ const (
 )
 
 // clone creates an index in the same way as riskdex does, and returns its name.
-func (b *bench) clone(ctx context.Context, prefix string) (string, error) {
-	client, err := elastic.NewClient(elastic.Connection{URL: b.es.url})
-	if err != nil {
-		return "", err
-	}
+func (b *bench) clone(ctx context.Context, prefix string) string {
+	client := must(elastic.NewClient(elastic.Connection{URL: b.es.url}))
 	x := &indices.Indices{Client: client, Prefix: prefix, Set: b.set, Log: slog.New(slog.DiscardHandler)}
-	return x.Ensure(ctx, report.Advisories, func(context.Context) error { return nil })
+	return must(x.Ensure(ctx, report.Advisories, func(context.Context) error { return nil }))
 }
 
 // bulks returns n documents of a workload as bodies of bulk requests. document returns the
 // number of the i-th document; nil means i itself.
-func (b *bench) bulks(w *workload, n int, document func(i int) int) ([][]byte, error) {
-	var all [][]byte
+func (b *bench) bulks(w *workload, n int, document func(i int) int) (all [][]byte) {
 	var bulk, body []byte
 	for i := range n {
 		at := i
@@ -41,16 +37,13 @@ func (b *bench) bulks(w *workload, n int, document func(i int) int) ([][]byte, e
 			at = document(i)
 		}
 		body = w.appendBody(body[:0], at, 0)
-		var err error
-		if bulk, err = b.appendItem(bulk, id(at), time.Now(), body); err != nil {
-			return nil, err
-		}
+		bulk = must(b.appendItem(bulk, id(at), time.Now(), body))
 		if len(bulk) >= limitBulk || i == n-1 {
 			all = append(all, bulk)
 			bulk = make([]byte, 0, limitBulk+64<<10)
 		}
 	}
-	return all, nil
+	return all
 }
 
 // appendItem appends the item of a document in a bulk.
@@ -70,50 +63,31 @@ func (b *bench) appendItem(dst []byte, id string, at time.Time, body []byte) ([]
 
 // sendBulks sends bulks to an index and refreshes it. It returns how long that took, and
 // the CPU time that Elasticsearch spent on it.
-func (b *bench) sendBulks(ctx context.Context, index string, bulks [][]byte) (took, processor time.Duration, err error) {
-	before, err := b.es.processor(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
-	began := time.Now()
-	group, working := errgroup.WithContext(ctx)
-	group.SetLimit(limitConnections)
-	for _, bulk := range bulks {
-		group.Go(func() error {
-			return b.es.ask(working, "POST", "/"+index+"/_bulk?filter_path=errors", bulk, nil)
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return 0, 0, err
-	}
-	if err := b.es.refresh(ctx, index); err != nil {
-		return 0, 0, err
-	}
-	took = time.Since(began)
-	after, err := b.es.processor(ctx)
-	return took, after - before, err
+func (b *bench) sendBulks(ctx context.Context, index string, bulks [][]byte) (took, processor time.Duration) {
+	processor = b.es.spends(ctx, func() {
+		began := time.Now()
+		group, working := errgroup.WithContext(ctx)
+		group.SetLimit(limitConnections)
+		for _, bulk := range bulks {
+			group.Go(func() error {
+				return b.es.ask(working, "POST", "/"+index+"/_bulk?filter_path=errors", bulk, nil)
+			})
+		}
+		check(group.Wait())
+		b.es.refresh(ctx, index)
+		took = time.Since(began)
+	})
+	return took, processor
 }
 
 // limit measures how long Elasticsearch takes for n documents of a workload.
-func (b *bench) limit(ctx context.Context, w *workload, n int) (took, processor time.Duration, err error) {
+func (b *bench) limit(ctx context.Context, w *workload, n int) (took, processor time.Duration) {
 	prefix := b.prefix("limit")
-	index, err := b.clone(ctx, prefix)
-	if err != nil {
-		return 0, 0, err
-	}
-	bulks, err := b.bulks(w, n, nil)
-	if err != nil {
-		return 0, 0, err
-	}
-	if err := b.es.settle(ctx); err != nil {
-		return 0, 0, err
-	}
-	took, processor, err = b.sendBulks(ctx, index, bulks)
-	if err != nil {
-		return 0, 0, err
-	}
-	if err := b.expect(ctx, index, n); err != nil {
-		return 0, 0, err
-	}
-	return took, processor, b.es.forget(ctx, prefix)
+	index := b.clone(ctx, prefix)
+	bulks := b.bulks(w, n, nil)
+	b.es.settle(ctx)
+	took, processor = b.sendBulks(ctx, index, bulks)
+	b.expect(ctx, index, n)
+	b.es.forget(ctx, prefix)
+	return took, processor
 }

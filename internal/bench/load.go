@@ -87,6 +87,10 @@ func (l latencies) at(q float64) time.Duration {
 	return l[min(len(l)-1, int(q*float64(len(l))))]
 }
 
+// median and p99 are quantiles in milliseconds.
+func (l latencies) median() float64 { return ms(l.at(0.5)) }
+func (l latencies) p99() float64    { return ms(l.at(0.99)) }
+
 // send delivers an edition of document n of a workload, and returns the status.
 func (c *connection) send(w *workload, n, edition int) (int, error) {
 	return c.do("PUT", "/advisories/"+id(n), w.bodySize(), func(dst []byte) []byte { return w.appendBody(dst, n, edition) })
@@ -114,6 +118,11 @@ type load struct {
 	edition    func(n int) int // the edition of delivery n; by default 0
 	sending    func(n int)     // called before delivery n is sent
 	acked      func(n int)     // called when delivery n was acknowledged
+}
+
+// loadOf is a load of the first documents of a workload.
+func loadOf(w *workload, deliveries int, addresses ...string) load {
+	return load{addresses: addresses, workload: w, deliveries: deliveries}
 }
 
 // send makes all deliveries, and returns how long that took. Any status but a success is an

@@ -11,10 +11,7 @@ import (
 )
 
 func TestLoadIsSentOnceEach(t *testing.T) {
-	w, err := newWorkload(4 << 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newWorkload(4 << 10)
 	var mu sync.Mutex
 	bodies, hosts := map[string]string{}, map[string]int{}
 	handler := http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
@@ -53,10 +50,7 @@ func TestLoadIsSentOnceEach(t *testing.T) {
 }
 
 func TestWhatIsNotTakenIsAnError(t *testing.T) {
-	w, err := newWorkload(4 << 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newWorkload(4 << 10)
 	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, id(7)) {
 			out.WriteHeader(http.StatusServiceUnavailable)
@@ -73,10 +67,7 @@ func TestWhatIsNotTakenIsAnError(t *testing.T) {
 // TestDelayCountsForAllThatWereDue: with every connection held up, what was due meanwhile is sent
 // late, and is counted from when it was due.
 func TestDelayCountsForAllThatWereDue(t *testing.T) {
-	w, err := newWorkload(4 << 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := newWorkload(4 << 10)
 	const held, deliveries = 150 * time.Millisecond, 2 * loadConnections
 	var first sync.Once
 	goOn := make(chan struct{})

@@ -58,6 +58,13 @@ func compilersOf(pid int) (sum time.Duration, err error) {
 	return sum, nil
 }
 
+// spends returns the CPU time that a process takes for something.
+func spends(pid int, use func()) time.Duration {
+	before := must(processorOf(pid))
+	use()
+	return must(processorOf(pid)) - before
+}
+
 // residentMiB returns the resident set of a process, in MiB, and mostResidentMiB the largest
 // that it had (proc(5)).
 func residentMiB(pid int) (float64, error)     { return statusMiB(pid, "VmRSS") }
@@ -73,27 +80,20 @@ func statusMiB(pid int, name string) (float64, error) {
 }
 
 // fsyncs measures n times how long it takes to append 4 KB to a file durably.
-func fsyncs(dir string, n int) (latencies, error) {
-	file, err := os.Create(filepath.Join(dir, "fsync"))
-	if err != nil {
-		return nil, err
-	}
+func fsyncs(dir string, n int) latencies {
+	file := must(os.Create(filepath.Join(dir, "fsync")))
 	defer os.Remove(file.Name())
 	defer file.Close()
 	block := make([]byte, 4096)
 	each := make(latencies, n)
 	for i := range each {
 		began := time.Now()
-		if _, err := file.Write(block); err != nil {
-			return nil, err
-		}
-		if err := file.Sync(); err != nil {
-			return nil, err
-		}
+		must(file.Write(block))
+		check(file.Sync())
 		each[i] = time.Since(began)
 	}
 	slices.Sort(each)
-	return each, nil
+	return each
 }
 
 // machine describes this machine in one line.

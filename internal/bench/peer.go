@@ -145,20 +145,17 @@ func parse(body []byte) error {
 }
 
 // startPeer starts this program as a peer, and returns when the peer answers.
-func (b *bench) startPeer(ctx context.Context, index, answer, file string) (process *child.Child, address string, err error) {
-	if address, err = freeport.Address(); err != nil {
-		return nil, "", err
-	}
+func (b *bench) startPeer(ctx context.Context, index, answer, file string) (address string, pid int, kill func()) {
+	address = must(freeport.Address())
 	cmd := exec.Command(b.self, "peer", "--listen", address, "--elasticsearch", b.es.url, "--index", index, "--answer", answer, "--file", file)
 	cmd.Stderr = os.Stderr
-	if process, err = child.Start(cmd); err != nil {
-		return nil, "", err
-	}
-	return process, address, until(ctx, 5*time.Millisecond, func() (bool, error) {
+	process := must(child.Start(cmd))
+	check(until(ctx, 5*time.Millisecond, func() (bool, error) {
 		c, err := dial(ctx, address)
 		if err != nil {
 			return false, process.Death()
 		}
 		return true, c.conn.Close()
-	})
+	}))
+	return address, process.PID(), func() { process.Kill() }
 }

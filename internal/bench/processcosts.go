@@ -8,82 +8,51 @@ import (
 // costs measures what deliveries cost PostgreSQL in bytes, which hardly depends on the
 // machine: the size of a document, the WAL that is written when it is accepted, accepted
 // once more and settled, and the number of transactions.
-func (b *bench) costs(ctx context.Context, w *workload, db *database) error {
-	journal, err := db.schema(ctx)
-	if err != nil {
-		return err
-	}
+func (b *bench) costs(ctx context.Context, w *workload, db *database) {
+	journal := db.schema(ctx)
 	deliveries := b.scale(20_000, 4_000)
-	spent := func(name string, use func() error) error {
-		before, err := db.spent(ctx)
-		if err == nil {
-			err = use()
-		}
-		if err != nil {
-			return err
-		}
-		after, err := db.spent(ctx)
+	each := func(n int64) float64 { return float64(n) / float64(deliveries) }
+	spent := func(name string, use func()) {
+		wal, transactions := db.spent(ctx)
+		use()
+		walAfter, transactionsAfter := db.spent(ctx)
 		b.note(
-			told(name+": log", float64(after.wal-before.wal)/float64(deliveries), "bytes/document"),
-			told(name+": transactions", float64(after.transactions-before.transactions)/float64(deliveries), "/document"),
+			told(name+": log", each(walAfter-wal), "bytes/document"),
+			told(name+": transactions", each(transactionsAfter-transactions), "/document"),
 		)
-		return err
 	}
-	g, err := b.group(ctx, 1, journal, nowhere)
-	if err != nil {
-		return err
-	}
+	g := b.group(ctx, 1, journal, nowhere)
 	for edition, name := range []string{"new documents, Elasticsearch away", "the same once more"} {
-		if err := spent(name, func() error {
-			_, _, err := load{addresses: g.addresses(), workload: w, deliveries: deliveries, edition: func(int) int { return edition }}.send(ctx)
-			return err
-		}); err != nil {
-			return err
-		}
-		table, indexes, err := db.size(ctx)
-		if err != nil {
-			return err
-		}
+		l := loadOf(w, deliveries, g.addresses()...)
+		l.edition = func(int) int { return edition }
+		spent(name, func() { must2(l.send(ctx)) })
+		table, indexes := db.two(ctx, "SELECT pg_table_size($1::regclass), pg_indexes_size($1::regclass)",
+			fmt.Sprintf("bench%d.documents", db.schemas))
 		b.note(
-			told(name+": table", float64(table)/float64(deliveries), "bytes/document"),
-			told(name+": its indexes", float64(indexes)/float64(deliveries), "bytes/document"),
+			told(name+": table", each(table), "bytes/document"),
+			told(name+": its indexes", each(indexes), "bytes/document"),
 		)
 	}
 	prefix := g[0].prefix
-	if err := g.end(ctx); err != nil {
-		return err
-	}
-	r, err := b.prepare("process")
-	if err != nil {
-		return err
-	}
+	g.end(ctx)
+	r := b.prepare("process")
 	r.journal, r.prefix = journal, prefix
-	if err := spent("claimed and settled", func() error {
-		if err := r.start(ctx, b.es.url); err != nil {
-			return err
-		}
-		return r.settled(ctx)
-	}); err != nil {
-		return err
-	}
-	return r.end(ctx)
+	spent("claimed and settled", func() {
+		r.start(ctx, b.es.url)
+		r.settled(ctx)
+	})
+	r.end(ctx)
 }
 
-// spent is how many bytes of WAL the server has written, and how many transactions that change
-// something it has begun.
-type spent struct{ wal, transactions int64 }
-
-func (db *database) spent(ctx context.Context) (s spent, err error) {
-	err = db.conn.QueryRow(ctx, `SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint,
-		pg_snapshot_xmax(pg_current_snapshot())::text::bigint`).Scan(&s.wal, &s.transactions)
-	if err != nil {
-		return s, fmt.Errorf("ask PostgreSQL what it has done: %w", err)
-	}
-	return s, nil
+// spent returns how many bytes of WAL the server has written, and how many transactions that
+// change something it has begun.
+func (db *database) spent(ctx context.Context) (wal, transactions int64) {
+	return db.two(ctx, `SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint,
+		pg_snapshot_xmax(pg_current_snapshot())::text::bigint`)
 }
 
-func (db *database) size(ctx context.Context) (table, indexes int64, err error) {
-	name := fmt.Sprintf("bench%d.documents", db.schemas)
-	err = db.conn.QueryRow(ctx, "SELECT pg_table_size($1::regclass), pg_indexes_size($1::regclass)", name).Scan(&table, &indexes)
-	return table, indexes, err
+// two returns the two numbers that a query answers.
+func (db *database) two(ctx context.Context, query string, args ...any) (a, b int64) {
+	check(db.conn.QueryRow(ctx, query, args...).Scan(&a, &b))
+	return a, b
 }

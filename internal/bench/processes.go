@@ -24,50 +24,24 @@ type shared struct {
 
 // processes measures one, two and four processes with one PostgreSQL, in comparison with one
 // process with SQLite. Both journals are on the disk of the temporary folder.
-func (b *bench) processes(ctx context.Context) (err error) {
-	w, err := newWorkload(4 << 10)
-	if err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "riskdex-bench-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	disk, err := fsyncs(dir, 500)
-	if err != nil {
-		return err
-	}
-	b.note(told("processes: an fsync, median", ms(disk.at(0.5)), "ms"))
-	db, stop, err := startDatabase(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
+func (b *bench) processes(ctx context.Context) {
+	w := newWorkload(4 << 10)
+	dir := must(os.MkdirTemp("", "riskdex-bench-"))
+	defer os.RemoveAll(dir)
+	disk := fsyncs(dir, 500)
+	b.note(told("processes: an fsync, median", disk.median(), "ms"))
+	db, stop := startDatabase(ctx)
+	defer stop()
 
 	// SQLite is measured before and after, because the speed of the machine varies.
-	file := func(context.Context) (string, error) {
-		folder, err := os.MkdirTemp(dir, "journal-")
-		return filepath.Join(folder, "riskdex.db"), err
-	}
-	before, err := b.share(ctx, db, w, 1, file)
-	if err != nil {
-		return err
-	}
+	file := func(context.Context) string { return filepath.Join(must(os.MkdirTemp(dir, "journal-")), "riskdex.db") }
+	before := b.share(ctx, db, w, 1, file)
 	counts := []int{1, 2, 4}
 	var all []shared
 	for _, n := range counts {
-		one, err := b.share(ctx, db, w, n, db.schema)
-		if err != nil {
-			return err
-		}
-		all = append(all, one)
+		all = append(all, b.share(ctx, db, w, n, db.schema))
 	}
-	after, err := b.share(ctx, db, w, 1, file)
-	if err != nil {
-		return err
-	}
-	alone := mean(before, after)
+	alone := mean(before, b.share(ctx, db, w, 1, file))
 	b.note(alone.results("SQLite")...)
 	for i, n := range counts {
 		name := fmt.Sprintf("%d processes", n)
@@ -80,7 +54,7 @@ func (b *bench) processes(ctx context.Context) (err error) {
 		}
 		b.note(told(name+": CPU of PostgreSQL", all[i].postgres, "µs/delivery"))
 	}
-	return b.costs(ctx, w, db)
+	b.costs(ctx, w, db)
 }
 
 func mean(a, b shared) shared {
@@ -98,108 +72,48 @@ func (s shared) results(name string) []result {
 	}
 }
 
-// share measures n processes with one journal, which is a new one for each measurement.
-func (b *bench) share(ctx context.Context, db *database, w *workload, n int, journal func(context.Context) (string, error)) (s shared, err error) {
-	name, err := journal(ctx)
-	if err != nil {
-		return s, err
-	}
-	if s, err = b.shareAway(ctx, db, w, n, name); err != nil {
-		return s, err
-	}
-	if name, err = journal(ctx); err == nil {
-		s.indexed, err = b.shareIndex(ctx, w, n, name)
-	}
-	return s, err
-}
-
-// shareAway measures deliveries while Elasticsearch is down.
-func (b *bench) shareAway(ctx context.Context, db *database, w *workload, n int, journal string) (s shared, err error) {
-	group, err := b.group(ctx, n, journal, nowhere)
-	if err != nil {
-		return s, err
-	}
+// share measures n processes with one journal, which is a new one for each measurement: deliveries
+// while Elasticsearch is down, and then deliveries that are indexed.
+func (b *bench) share(
+	ctx context.Context, db *database, w *workload, n int, journal func(context.Context) string,
+) (s shared) {
+	group := b.group(ctx, n, journal(ctx), nowhere)
 	deliveries := b.scale(40_000, 4_000)
-	before, err := group.processor()
-	if err != nil {
-		return s, err
-	}
-	databaseBefore, err := db.processor(ctx)
-	if err != nil {
-		return s, err
-	}
-	took, acks, err := load{addresses: group.addresses(), workload: w, deliveries: deliveries}.send(ctx)
-	if err != nil {
-		return s, err
-	}
-	after, err := group.processor()
-	if err != nil {
-		return s, err
-	}
-	databaseAfter, err := db.processor(ctx)
-	if err != nil {
-		return s, err
-	}
+	before, databaseBefore := group.processor(), db.processor(ctx)
+	took, acks := must2(loadOf(w, deliveries, group.addresses()...).send(ctx))
+	after := group.processor()
 	spent := time.Duration(0)
-	for pid, processor := range databaseAfter {
+	for pid, processor := range db.processor(ctx) {
 		spent += processor - databaseBefore[pid]
 	}
+	group.end(ctx)
 	s = shared{
-		accepted: perSecond(deliveries, took), p50: ms(acks.at(0.5)), p99: ms(acks.at(0.99)),
+		accepted: perSecond(deliveries, took), p50: acks.median(), p99: acks.p99(),
 		riskdex: usEach(deliveries, after-before), postgres: usEach(deliveries, spent),
 	}
-	return s, group.end(ctx)
-}
-
-// shareIndex returns how many documents per second are delivered and indexed.
-func (b *bench) shareIndex(ctx context.Context, w *workload, n int, journal string) (rate float64, err error) {
-	group, err := b.group(ctx, n, journal, b.es.url)
-	if err != nil {
-		return 0, err
-	}
+	group = b.group(ctx, n, journal(ctx), b.es.url)
 	first := group[0]
-	if err = first.indexed(ctx); err == nil {
-		err = b.es.settle(ctx)
-	}
-	if err != nil {
-		return 0, err
-	}
-	deliveries := b.scale(20_000, 2_000)
-	began := time.Now()
-	_, _, err = load{addresses: group.addresses(), workload: w, deliveries: deliveries}.send(ctx)
-	if err == nil {
-		err = first.written(ctx, deliveries)
-	}
-	if err == nil {
-		err = b.es.refresh(ctx, first.index())
-	}
-	if err != nil {
-		return 0, err
-	}
-	rate = perSecond(deliveries, time.Since(began))
-	if err := b.expect(ctx, first.index(), deliveries); err != nil {
-		return 0, err
-	}
-	return rate, group.end(ctx)
+	first.indexed(ctx)
+	deliveries = b.scale(20_000, 2_000)
+	took, _ = b.deliver(ctx, loadOf(w, deliveries, group.addresses()...), first.index(), deliveries)
+	b.expect(ctx, first.index(), deliveries)
+	group.end(ctx)
+	s.indexed = perSecond(deliveries, took)
+	return s
 }
 
 // group is processes with one journal and the same indices.
 type group []*riskdex
 
-func (b *bench) group(ctx context.Context, n int, journal, elasticsearch string) (g group, err error) {
+func (b *bench) group(ctx context.Context, n int, journal, elasticsearch string) (g group) {
 	prefix := b.prefix("processes")
 	for range n {
-		r, err := b.prepare("process")
-		if err != nil {
-			return nil, err
-		}
+		r := b.prepare("process")
 		r.journal, r.prefix = journal, prefix
-		if err := r.start(ctx, elasticsearch); err != nil {
-			return nil, err
-		}
+		r.start(ctx, elasticsearch)
 		g = append(g, r)
 	}
-	return g, nil
+	return g
 }
 
 func (g group) addresses() (all []string) {
@@ -210,22 +124,17 @@ func (g group) addresses() (all []string) {
 }
 
 // processor returns the CPU time of all processes.
-func (g group) processor() (sum time.Duration, err error) {
+func (g group) processor() (sum time.Duration) {
 	for _, r := range g {
-		one, err := r.processor()
-		if err != nil {
-			return 0, err
-		}
-		sum += one
+		sum += must(processorOf(r.process.PID()))
 	}
-	return sum, nil
+	return sum
 }
 
-func (g group) end(ctx context.Context) (err error) {
+func (g group) end(ctx context.Context) {
 	for _, r := range g {
-		err = errors.Join(err, r.end(ctx))
+		r.end(ctx)
 	}
-	return err
 }
 
 // database is a PostgreSQL server for journals.
@@ -237,51 +146,41 @@ type database struct {
 
 // startDatabase starts a server with PostgreSQL's default settings, by which a commit is
 // durable.
-func startDatabase(ctx context.Context) (db *database, stop func() error, err error) {
-	server, err := postgres.New(ctx)
+func startDatabase(ctx context.Context) (db *database, stop func()) {
+	server := must(postgres.New(ctx))
+	stop = func() { check(errors.Join(server.Stop(), server.Remove())) }
+	err := server.Start(ctx)
+	var conn *pgx.Conn
+	if err == nil {
+		conn, err = pgx.Connect(ctx, server.URL())
+	}
 	if err != nil {
-		return nil, nil, err
+		stop()
+		check(err)
 	}
-	stop = func() error { return errors.Join(server.Stop(), server.Remove()) }
-	if err := server.Start(ctx); err != nil {
-		return nil, nil, errors.Join(err, stop())
-	}
-	conn, err := pgx.Connect(ctx, server.URL())
-	if err != nil {
-		return nil, nil, errors.Join(err, stop())
-	}
-	return &database{conn: conn, url: server.URL()}, stop, nil
+	return &database{conn: conn, url: server.URL()}, stop
 }
 
 // processor returns the CPU time of each process of the server but the one that starts the others,
 // and but for those that have ended.
-func (db *database) processor(ctx context.Context) (map[int]time.Duration, error) {
-	rows, err := db.conn.Query(ctx, "SELECT pid FROM pg_stat_activity")
-	if err != nil {
-		return nil, fmt.Errorf("ask PostgreSQL for its processes: %w", err)
-	}
-	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
-	if err != nil {
-		return nil, fmt.Errorf("ask PostgreSQL for its processes: %w", err)
-	}
+func (db *database) processor(ctx context.Context) map[int]time.Duration {
 	all := map[int]time.Duration{}
-	for _, pid := range pids {
+	rows := must(db.conn.Query(ctx, "SELECT pid FROM pg_stat_activity"))
+	for _, pid := range must(pgx.CollectRows(rows, pgx.RowTo[int])) {
 		if processor, err := processorOf(pid); err == nil {
 			all[pid] = processor
 		}
 	}
-	return all, nil
+	return all
 }
 
 // schema creates an empty schema for a journal, drops the previous one, and returns the URL
 // of the journal.
-func (db *database) schema(ctx context.Context) (string, error) {
+func (db *database) schema(ctx context.Context) string {
 	old, name := fmt.Sprintf("bench%d", db.schemas), fmt.Sprintf("bench%d", db.schemas+1)
 	db.schemas++
 	for _, query := range []string{"DROP SCHEMA IF EXISTS " + old + " CASCADE", "CREATE SCHEMA " + name, "CHECKPOINT"} {
-		if _, err := db.conn.Exec(ctx, query); err != nil {
-			return "", fmt.Errorf("make room for a journal: %w", err)
-		}
+		must(db.conn.Exec(ctx, query))
 	}
-	return db.url + "?search_path=" + name, nil
+	return db.url + "?search_path=" + name
 }

@@ -40,28 +40,18 @@ type paced struct {
 
 // rates delivers documents of 4 KB at fixed rates while Elasticsearch indexes them, by turns. A
 // delivery is sent when it is due, however long the answers to others take.
-func (b *bench) rates(ctx context.Context) error {
-	w, err := newWorkload(4 << 10)
-	if err != nil {
-		return err
-	}
+func (b *bench) rates(ctx context.Context) {
+	w := newWorkload(4 << 10)
 	order, all := paces(), map[pace][]paced{}
 	var bursts []float64
 	for range b.scale(paceTurns, 1) {
 		for _, p := range order {
-			one, err := b.paced(ctx, w, p)
-			if err != nil {
-				return err
-			}
+			one := b.paced(ctx, w, p)
 			b.say("  %+v: %+v", p, one)
 			all[p] = append(all[p], one)
 		}
 		slices.Reverse(order)
-		one, err := b.burstOnce(ctx, w, b.scale(20_000, 3_000))
-		if err != nil {
-			return err
-		}
-		bursts = append(bursts, one.cpu*1e6/20_000)
+		bursts = append(bursts, b.burstOnce(ctx, w, b.scale(20_000, 3_000)).cpu*1e6/20_000)
 	}
 	at := func(perSecond int, of func(paced) float64) float64 { return medianOf(all[pace{perSecond, ""}], of) }
 	cpu := func(o paced) float64 { return o.cpu }
@@ -69,10 +59,7 @@ func (b *bench) rates(ctx context.Context) error {
 		perSecond     int
 		p50, p99, cpu float64 // targets; 0: none, and no row
 	}{{20, 0, 0, 1000}, {200, 1.2, 4, 500}, {1000, 1.2, 8, 250}, {4000, 2, 15, 0}} {
-		least, leastCPU, err := b.pacedRead(ctx, w, r.perSecond)
-		if err != nil {
-			return err
-		}
+		least, leastCPU := b.pacedRead(ctx, w, r.perSecond)
 		if r.cpu != 0 {
 			b.note(told(fmt.Sprintf("%d a second: CPU (beside a handler that does nothing)", r.perSecond), at(r.perSecond, cpu), "µs/document").beside(leastCPU).atMost(r.cpu))
 		}
@@ -82,9 +69,9 @@ func (b *bench) rates(ctx context.Context) error {
 		name := fmt.Sprintf("%d a second, acknowledged: ", r.perSecond)
 		b.note(
 			told(name+"median (beside a handler that does nothing)", at(r.perSecond, func(o paced) float64 { return o.p50 }), "ms").
-				beside(ms(least.at(0.5))).atMost(r.p50),
+				beside(least.median()).atMost(r.p50),
 			told(name+"99th percentile", at(r.perSecond, func(o paced) float64 { return o.p99 }), "ms").
-				beside(ms(least.at(0.99))).atMost(r.p99),
+				beside(least.p99()).atMost(r.p99),
 		)
 	}
 	b.note(told("4000 a second: resident", at(4000, func(o paced) float64 { return o.resident }), "MiB").atMost(96))
@@ -97,7 +84,6 @@ func (b *bench) rates(ctx context.Context) error {
 		b.note(told(fmt.Sprintf("%d a second: CPU of Elasticsearch (beside --refresh-share 0)", r.perSecond), at(r.perSecond, of), "ms/document").
 			beside(medianOf(all[pace{r.perSecond, unrefreshed}], of)).ratioAtMost(r.most))
 	}
-	return nil
 }
 
 // pacedLoad is the deliveries of a pace.
@@ -107,76 +93,43 @@ func (b *bench) pacedLoad(w *workload, address string, perSecond int) load {
 		span /= 5
 	}
 	every := time.Second / time.Duration(perSecond)
-	return load{addresses: []string{address}, workload: w, deliveries: int(span / every), every: every}
+	l := loadOf(w, int(span/every), address)
+	l.every = every
+	return l
 }
 
 // paced measures a pace once.
-func (b *bench) paced(ctx context.Context, w *workload, p pace) (o paced, err error) {
-	r, err := b.beginWithShare(ctx, "paced", p.share)
-	if err != nil {
-		return o, err
-	}
-	if err := b.es.settle(ctx); err != nil {
-		return o, err
-	}
-	server, err := b.es.processor(ctx)
-	if err != nil {
-		return o, err
-	}
-	before, err := r.processor()
-	if err != nil {
-		return o, err
-	}
+func (b *bench) paced(ctx context.Context, w *workload, p pace) (o paced) {
+	var flags []string
 	profiled := func() {}
+	if p.share != "" {
+		flags = []string{"--refresh-share=" + p.share}
+	}
+	r := b.begin(ctx, "paced", flags...)
 	if p.share == "" {
 		profiled = b.profile(ctx, r, fmt.Sprintf("rate-%d", p.perSecond))
 	}
 	l := b.pacedLoad(w, r.deliveries, p.perSecond)
-	_, acks, err := l.send(ctx)
-	if err == nil {
-		err = r.settled(ctx)
-	}
-	if err != nil {
-		return o, err
-	}
-	after, err := r.processor()
-	if err != nil {
-		return o, err
-	}
-	if err := wait(ctx, paceRest); err != nil {
-		return o, err
-	}
-	serverAfter, err := b.es.processor(ctx)
-	if err != nil {
-		return o, err
-	}
+	o.elasticsearch = usEach(l.deliveries, b.es.spends(ctx, func() {
+		o.cpu = usEach(l.deliveries, r.spends(func() {
+			_, acks := must2(l.send(ctx))
+			r.settled(ctx)
+			o.p50, o.p99 = acks.median(), acks.p99()
+		}))
+		check(wait(ctx, paceRest))
+	})) / 1000
 	profiled()
-	o = paced{
-		p50: ms(acks.at(0.5)), p99: ms(acks.at(0.99)),
-		cpu: usEach(l.deliveries, after-before), elasticsearch: ms(serverAfter-server) / float64(l.deliveries),
-	}
-	if o.resident, err = r.mostResidentMiB(); err != nil {
-		return o, err
-	}
-	return o, r.end(ctx)
+	o.resident = must(mostResidentMiB(r.process.PID()))
+	r.end(ctx)
+	return o
 }
 
 // pacedRead measures a handler that reads deliveries, discards them and answers: what sender and
 // machine take, and the handler's CPU for a delivery in µs.
-func (b *bench) pacedRead(ctx context.Context, w *workload, perSecond int) (acks latencies, cpu float64, err error) {
-	process, address, err := b.startPeer(ctx, "none", "read", "")
-	if err != nil {
-		return nil, 0, err
-	}
-	defer process.Kill()
-	before, err := processorOf(process.PID())
-	if err != nil {
-		return nil, 0, err
-	}
+func (b *bench) pacedRead(ctx context.Context, w *workload, perSecond int) (acks latencies, cpu float64) {
+	address, pid, kill := b.startPeer(ctx, "none", "read", "")
+	defer kill()
 	l := b.pacedLoad(w, address, perSecond)
-	if _, acks, err = l.send(ctx); err != nil {
-		return nil, 0, err
-	}
-	after, err := processorOf(process.PID())
-	return acks, usEach(l.deliveries, after-before), err
+	spent := spends(pid, func() { _, acks = must2(l.send(ctx)) })
+	return acks, usEach(l.deliveries, spent)
 }

@@ -51,8 +51,8 @@ func request(ctx context.Context, method, url string, body []byte) ([]byte, erro
 }
 
 // refresh makes everything visible that was written to an index.
-func (s server) refresh(ctx context.Context, index string) error {
-	return s.ask(ctx, "POST", "/"+index+"/_refresh", nil, nil)
+func (s server) refresh(ctx context.Context, index string) {
+	check(s.ask(ctx, "POST", "/"+index+"/_refresh", nil, nil))
 }
 
 // count returns how many documents a search of an index can find.
@@ -67,11 +67,11 @@ func (s server) count(ctx context.Context, index string) (int, error) {
 const writtenEvery = 100 * time.Millisecond
 
 // awaitWritten waits until n documents have been written to an index.
-func (s server) awaitWritten(ctx context.Context, index string, n int) error {
-	return until(ctx, writtenEvery, func() (bool, error) {
+func (s server) awaitWritten(ctx context.Context, index string, n int) {
+	check(until(ctx, writtenEvery, func() (bool, error) {
 		has, err := s.written(ctx, index)
 		return has >= n, err
-	})
+	}))
 }
 
 // written returns how many documents have been written to an index since it was created,
@@ -90,65 +90,44 @@ func (s server) written(ctx context.Context, index string) (int, error) {
 	return answer.All.Primaries.Indexing.Total, err
 }
 
-// processor returns the CPU time that the server has taken since it was started, but for its
-// compilers, which take more than all else for the first minutes, and next to nothing later.
-func (s server) processor(ctx context.Context) (time.Duration, error) {
-	all, pid, err := s.process(ctx)
-	if err != nil {
-		return 0, err
-	}
-	compilers, err := compilersOf(pid)
-	return all - compilers, err
+// spends returns the CPU time that the server takes for something, but for that of its compilers,
+// which take more than all else for the first minutes, and next to nothing later.
+func (s server) spends(ctx context.Context, use func()) time.Duration {
+	pid := s.pid(ctx)
+	compilers := must(compilersOf(pid))
+	all := spends(pid, use)
+	return all - (must(compilersOf(pid)) - compilers)
 }
 
-// process returns the CPU time of the server's process, and its number.
-func (s server) process(ctx context.Context) (processor time.Duration, pid int, err error) {
+// pid returns the number of the server's process.
+func (s server) pid(ctx context.Context) (pid int) {
 	var info struct {
 		Nodes map[string]struct{ Process struct{ ID int } }
 	}
-	if err := s.ask(ctx, "GET", "/_nodes/process", nil, &info); err != nil {
-		return 0, 0, err
-	}
+	check(s.ask(ctx, "GET", "/_nodes/process", nil, &info))
 	for _, node := range info.Nodes {
 		pid = node.Process.ID
 	}
-	processor, err = processorOf(pid)
-	return processor, pid, err
+	return pid
 }
 
 // settle waits until Elasticsearch is idle, so that merges and the like of the previous
 // measurement do not disturb the next one.
-func (s server) settle(ctx context.Context) error {
-	for {
-		before, _, err := s.process(ctx)
-		if err != nil {
-			return err
-		}
-		if err := wait(ctx, time.Second); err != nil {
-			return err
-		}
-		after, _, err := s.process(ctx)
-		if err != nil || after-before < 100*time.Millisecond {
-			return err
-		}
+func (s server) settle(ctx context.Context) {
+	pid := s.pid(ctx)
+	for spends(pid, func() { check(wait(ctx, time.Second)) }) >= 100*time.Millisecond {
 	}
 }
 
 // forget deletes the indices whose names begin with prefix.
-func (s server) forget(ctx context.Context, prefix string) error {
+func (s server) forget(ctx context.Context, prefix string) {
 	var found map[string]json.RawMessage
-	if err := s.ask(ctx, "GET", "/"+prefix+"*/_alias?expand_wildcards=all", nil, &found); err != nil {
-		return err
-	}
+	check(s.ask(ctx, "GET", "/"+prefix+"*/_alias?expand_wildcards=all", nil, &found))
 	for name := range found {
-		if !strings.HasPrefix(name, prefix) {
-			continue
-		}
-		if err := s.ask(ctx, "DELETE", "/"+name, nil, nil); err != nil {
-			return err
+		if strings.HasPrefix(name, prefix) {
+			check(s.ask(ctx, "DELETE", "/"+name, nil, nil))
 		}
 	}
-	return nil
 }
 
 // until calls ok at intervals until it returns true or an error.

@@ -28,17 +28,14 @@ type workload struct {
 }
 
 // newWorkload makes the texts for bodies of about size bytes.
-func newWorkload(size int) (*workload, error) {
-	sentences, err := sentences()
-	if err != nil {
-		return nil, err
-	}
+func newWorkload(size int) *workload {
+	sentences := sentences()
 	w := new(workload)
 	dice := rand.New(rand.NewPCG(1, uint64(size)))
 	for range variety {
 		w.tails = append(w.tails, tailOf(dice, sentences, size))
 	}
-	return w, nil
+	return w
 }
 
 // head is the beginning of every body, up to the id.
@@ -67,11 +64,7 @@ func firstWords(text string) string {
 
 // quoted leaves < and > as they are, as most publishers do.
 func quoted(text string) []byte {
-	raw, err := jsontext.AppendQuote(nil, text)
-	if err != nil {
-		panic(err) // the sample feed is valid UTF-8
-	}
-	return raw
+	return must(jsontext.AppendQuote(nil, text))
 }
 
 // stamp returns the number of an edition as it begins the title of a document.
@@ -110,23 +103,15 @@ func (w *workload) bodySize() int { return len(head) + digits + len(w.tails[0]) 
 func id(n int) string { return strconv.Itoa(firstID + n) }
 
 // sentences returns the sentences of the sample feed's texts, without markup.
-func sentences() ([]string, error) {
-	requests, err := samplefeed.Feed()
-	if err != nil {
-		return nil, err
-	}
-	var all []string
-	for _, r := range requests {
+func sentences() (all []string) {
+	for _, r := range must(samplefeed.Feed()) {
 		var body any
-		if len(r.Body) == 0 {
-			continue
-		}
-		if err := json.Unmarshal(r.Body, &body); err != nil {
-			return nil, fmt.Errorf("read the sample feed: %w", err)
+		if len(r.Body) > 0 {
+			check(json.Unmarshal(r.Body, &body))
 		}
 		all = collect(all, body)
 	}
-	return all, nil
+	return all
 }
 
 func collect(all []string, v any) []string {

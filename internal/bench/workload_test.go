@@ -7,10 +7,7 @@ import (
 
 func TestBodiesOfAWorkload(t *testing.T) {
 	for _, size := range []int{growthSize, 4 << 10, snapshotSize} {
-		w, err := newWorkload(size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := newWorkload(size)
 		texts := map[string]bool{}
 		for _, n := range []int{0, 1, variety - 1, variety, 999_999} {
 			for _, edition := range []int{0, 49_999} {
