@@ -130,6 +130,33 @@ func (w *witness) Called(name string) (all []search.NamedPlace) {
 	return all
 }
 
+// Coded returns the places with a code: cities, the largest first, then a country.
+func (w *witness) Coded(code string) (all []search.NamedPlace) {
+	world := w.world()
+	if len(code) == 3 {
+		var cities []*gazetteer.City
+		for c := range world.Cities() {
+			for of := range c.Codes() {
+				if of == code {
+					cities = append(cities, c)
+				}
+			}
+		}
+		slices.SortFunc(cities, func(a, b *gazetteer.City) int { return b.Population - a.Population })
+		for _, c := range slices.CompactFunc(cities, func(a, b *gazetteer.City) bool { return a == b }) {
+			all = append(all, cityPlace(c))
+		}
+	}
+	country := world.codes[strings.ToLower(code)] // UK
+	if len(code) == 2 && world.Alpha3(code) != "" {
+		country = code
+	}
+	if country = cmp.Or(country, world.Country(code)); country != "" {
+		all = append(all, w.country(country))
+	}
+	return all
+}
+
 // better returns the countries with more people than one whose English name is one letter from a name that
 // the one has in some language: nigera is Niger in Latvian, and Nigeria.
 func (w *witness) better(name, than string) (all []search.NamedPlace) {

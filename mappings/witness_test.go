@@ -26,6 +26,11 @@ func TestUnderstand(t *testing.T) {
 		"republic of korea":               "South Korea/KR; words republic of korea",
 		"Birmingham Alabama":              "Birmingham/US; Alabama/US; words Birmingham Alabama",
 		"west africa malaria":             "West Africa/BF+; health; words west africa malaria",
+		"GYE curfew":                      "Guayaquil/EC; unrest; words GYE curfew",
+		"NYT":                             "Nay Pyi Taw/MM; words NYT",
+		"FR strike":                       "France/FR; strikes; words FR strike",
+		"STRIKE IN PARIS NOW":             "Paris/FR; strikes; now/d-now+1d/d; words STRIKE IN PARIS",
+		"ATM skimming":                    "crime; rest atm; words ATM skimming",
 		"what is the situation in Crimea": "Crimea/UA; rest situation; words what is the situation in Crimea",
 	} {
 		u := search.Understand(words, w)

@@ -101,7 +101,7 @@ func (b Bodies) corrected(found Result, q Query, u Understood, send func([]byte)
 
 // named returns the places that are surely named.
 func (u Understood) named() []Mention {
-	return slices.DeleteFunc(slices.Clone(u.Places), func(m Mention) bool { return m.Misspelt })
+	return slices.DeleteFunc(slices.Clone(u.Places), func(m Mention) bool { return m.Misspelt || m.Coded })
 }
 
 // doubtful returns the words that are not understood, and those that are nearly a name.

@@ -180,8 +180,9 @@ func (u Understood) better(typed string) (all []any) {
 	if len(u.Places)+len(strings.Fields(u.Subject)) > 1 {
 		all = append(all, constant("all words", 40, notCities(words(u.Words, everywhere...))))
 	}
+	isCity := func(m Mention) bool { return m.Places[0].City != nil }
 	for _, m := range u.Places {
-		if p := m.Places[0]; p.Country && u.Subject == "" {
+		if p := m.Places[0]; p.Country && u.Subject == "" && !slices.ContainsFunc(u.Places, isCity) {
 			add("the country in its title, and not over", 400, clause{"bool": clause{
 				"filter": clause{"match_phrase": clause{"title": p.Name}}, "must_not": []any{aCity, hasEnded},
 			}})

@@ -33,6 +33,7 @@ type Mention struct {
 	Typed    string
 	Places   []NamedPlace // that may be meant, the likeliest first
 	Misspelt bool         // no place is called so: these are called nearly so
+	Coded    bool         // Typed is a code of theirs
 }
 
 // NamedPlace is a place that a name may mean.
@@ -54,6 +55,8 @@ type When struct {
 type Witness interface {
 	// Called returns the places with a name, the likeliest first.
 	Called(name string) []NamedPlace
+	// Coded returns the places with a code in capitals: cities by theirs or that of an airport, and countries.
+	Coded(code string) []NamedPlace
 	// Like returns the places with nearly that name, the likeliest first.
 	Like(name string) []NamedPlace
 	// Largest returns the largest city of a country or a region, or nil if none is known.
@@ -74,10 +77,14 @@ func Understand(words string, w Witness) Understood {
 	words, asked := timesWithoutSpaces(words)
 	u.ask(asked...)
 	tokens := tokensOf(words)
+	shouts := slices.ContainsFunc(tokens, func(t token) bool { return len(t.typed) > longestCode }) && strings.ToUpper(words) == words
 	var subject, warned []token
 	for at := 0; at < len(tokens); {
 		n := 0
-		if w != nil {
+		if w != nil && !shouts {
+			n = u.code(tokens[at], w)
+		}
+		if n == 0 && w != nil {
 			n = u.place(tokens[at:], w)
 		}
 		if n == 0 {
@@ -167,6 +174,25 @@ func quoted(words string) (phrases []string, rest string) {
 		}
 		rest, words = rest+words[:start]+" ", after
 	}
+}
+
+const longestCode = 3
+
+// code finds the code of a place, which is written in capitals, and returns 1 if a token is one.
+func (u *Understood) code(t token, w Witness) int {
+	isCapital := func(c rune) bool { return c >= 'A' && c <= 'Z' }
+	if len(t.typed) < 2 || len(t.typed) > longestCode || strings.TrimFunc(t.typed, isCapital) != "" {
+		return 0
+	}
+	if _, n := w.Threat([]string{t.folded}); n > 0 { // ATM
+		return 0
+	}
+	places := w.Coded(t.typed)
+	if len(places) == 0 {
+		return 0
+	}
+	u.Places = append(u.Places, Mention{Typed: t.folded, Places: places, Coded: true})
+	return 1
 }
 
 // place finds the longest name of a place that tokens begin with, and returns how many of them it is.

@@ -48,7 +48,7 @@ func TestRelevance(t *testing.T) {
 	documents := facts(t, changes)
 	queries := append(judge(t, documents), everyCity(t, documents)...)
 
-	outcomes := ask(t, x, queries)
+	outcomes := ask(t, x, x.Set.Body, queries)
 	for _, o := range outcomes {
 		if o.Rank != 1 || !o.Same {
 			t.Logf("%s: %q: rank %d, the same %v, %s", o.Query.Class, o.Query.Words, o.Rank, o.Same, strings.Join(o.Hits[:min(4, len(o.Hits))], ", "))
@@ -76,7 +76,7 @@ func TestRelevance(t *testing.T) {
 }
 
 // ask sends every query, a few at a time.
-func ask(t *testing.T, x *relevancetest.Index, queries []relevancetest.Query) []relevancetest.Outcome {
+func ask(t *testing.T, x *relevancetest.Index, body bodyOf, queries []relevancetest.Query) []relevancetest.Outcome {
 	t.Helper()
 	outcomes := make([]relevancetest.Outcome, len(queries))
 	var wg sync.WaitGroup
@@ -85,14 +85,14 @@ func ask(t *testing.T, x *relevancetest.Index, queries []relevancetest.Query) []
 		slots <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			hits, err := find(t.Context(), x, q.Class, q.Words)
+			hits, err := find(t.Context(), x, body, q.Class, q.Words)
 			if err != nil {
 				t.Errorf("%s: %q: %v", q.Class, q.Words, err)
 				return
 			}
 			outcomes[i] = relevancetest.Measure(q, hits)
 			for _, other := range q.Others {
-				same, err := find(t.Context(), x, q.Class, other)
+				same, err := find(t.Context(), x, body, q.Class, other)
 				if err != nil {
 					t.Errorf("%s: %q: %v", q.Class, other, err)
 				}
@@ -105,16 +105,15 @@ func ask(t *testing.T, x *relevancetest.Index, queries []relevancetest.Query) []
 }
 
 // find returns the first hits, as kind/id.
-func find(ctx context.Context, x *relevancetest.Index, class, words string) ([]string, error) {
-	make := x.Set.SearchBody
-	if class == "prefix" {
-		make = x.Set.CompleteBody
-	}
+// bodyOf makes the body of a search.
+type bodyOf func(search.Query) ([]byte, error)
+
+func find(ctx context.Context, x *relevancetest.Index, makeBody bodyOf, class, words string) ([]string, error) {
 	size := 10
 	if strings.HasPrefix(class, "every ") { // one document is right
 		size = 3
 	}
-	body, err := make(words, search.Query{Size: size})
+	body, err := makeBody(search.Query{Words: words, Complete: class == "prefix", Size: size})
 	if err != nil {
 		return nil, err
 	}

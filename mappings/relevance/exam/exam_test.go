@@ -23,7 +23,6 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/relevancetest"
@@ -93,7 +92,7 @@ func (w *world) changes(t *testing.T, taught bool) []batch {
 		live := delivered(t, cfg, w.posts(t, v, facts))
 		found := 0
 		for i := range live {
-			live[i].AcceptedAt = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+			live[i].AcceptedAt = lastDay
 			if slices.ContainsFunc(facts, func(f *fact) bool { return f.kind == live[i].Kind && f.id == string(live[i].ID) }) {
 				found++
 			}

@@ -146,7 +146,11 @@ type rating struct {
 	level             int
 }
 
-var firstDay = time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+// Reports are of the months before the exam, and what they warn of goes on: the queries do not ask when.
+var (
+	firstDay = time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+	lastDay  = time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+)
 
 // months are names of months in languages for which time.Format has none.
 var months = map[string][]string{
@@ -171,7 +175,7 @@ func (w *world) write(f *fact) article {
 	a := article{level: 1 + r.IntN(5), issued: firstDay.AddDate(0, 0, r.IntN(180)).Add(time.Duration(r.IntN(86400)) * time.Second)}
 	a.fresh = a.issued.AddDate(0, 0, r.IntN(40))
 	a.start = a.issued.Truncate(24*time.Hour).AddDate(0, 0, r.IntN(5))
-	a.end = a.start.AddDate(0, 0, 1+r.IntN(20))
+	a.end = lastDay.AddDate(0, 0, r.IntN(20))
 	say := func(text string) string { return w.fill(r, f, a, text) }
 	some := func(n int, list []string) []string {
 		var said []string
