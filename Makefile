@@ -5,7 +5,7 @@ GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 # The program's module, and that of what only the manifests are tested with.
-MODULES := . internal/manifests
+MODULES := . internal/tools/manifests
 
 .PHONY: help go dev run elasticsearch check test-quick lint generate hooks dashboard metrics settings kubernetes test test-race test-elasticsearch relevance openapi fuzz torture nightly bench microbench vuln sbom build release image
 
@@ -15,7 +15,7 @@ help: ## Show what there is.
 # The helper of development. It is built rather than run by go, which would
 # swallow signals and exit statuses.
 dev: go
-	@go build -o .local/dev ./internal/dev
+	@go build -o .local/dev ./internal/tools/dev
 
 go:
 	@command -v go >/dev/null || { echo 'Go is missing. Install version 1.26 or newer: https://go.dev/dl'; exit 1; }
@@ -35,7 +35,7 @@ check: lint test-quick ## Formatter, linters and the quick tests, which also com
 # Results of the second module are not cached: what it reads is outside its folder, where go
 # does not see that a file has changed.
 test-quick: dev ## The tests that need no server, no browser and little time (go test -short).
-	@.local/dev test -- -short ./... ';' -C internal/manifests -short -count 1 ./...
+	@.local/dev test -- -short ./... ';' -C internal/tools/manifests -short -count 1 ./...
 
 lint: go ## The formatter and the linters of .golangci.yml.
 	for m in $(MODULES); do (cd $$m && go run $(GOLANGCI_LINT) run ./...) || exit; done
@@ -74,7 +74,7 @@ kubernetes: go ## Write the rules of deploy/kubernetes from dashboards/rules.yml
 # half the time. Its driver is checked like everything else.
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc/...=-race=false
 UNRACED := ./cmd/riskdex ./indexer/... ./mappings/relevance/... ./mappings ./mappings/gazetteer ./mappings/plaintext \
-	./internal/gazetteer ./internal/samplefeed ./internal/supply ./internal/vocabulary ./receiver/jsonscan
+	./internal/tools/gazetteer ./internal/samplefeed ./internal/tools/supply ./internal/vocabulary ./receiver/jsonscan
 LONGEST := ./journal/conformance ./journal/postgres ./journal/sqlite ./mappings/livetest
 TEST := -vet=off -shuffle=on -timeout 90m
 
@@ -88,11 +88,11 @@ test: dev ## All tests, against real servers, most with the race detector; lists
 	@$(MEMORY) .local/dev with-elasticsearch -- .local/dev test --again -- \
 		$(TEST) -p 2 -parallel 4 $(UNRACED) ';' \
 		$(TEST) -p 2 $(RACE) $(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(UNRACED))") ';' \
-		-C internal/manifests $(TEST) -p 1 ./...
+		-C internal/tools/manifests $(TEST) -p 1 ./...
 
 test-race: dev ## All tests with the race detector; takes about twice as long.
 	@.local/dev with-elasticsearch -- .local/dev test --again -- \
-		$(TEST) $(RACE) -timeout 60m ./... ';' -C internal/manifests $(TEST) -p 1 $(RACE) ./...
+		$(TEST) $(RACE) -timeout 60m ./... ';' -C internal/tools/manifests $(TEST) -p 1 $(RACE) ./...
 
 # What differs between versions of Elasticsearch is noticed here: mappings and searches, answers,
 # versions, blocks, aliases, snapshots, crashes. make nightly runs all tests on the other version.
@@ -105,9 +105,9 @@ test-elasticsearch: dev ## The tests that Elasticsearch has most to do with; ELA
 relevance: dev ## How well the search finds, by class of query, and an exam with feeds that it was not made for.
 	@.local/dev with-elasticsearch -- go test -count 1 -v -run '^(TestRelevance|TestExam)$$' -timeout 10m ./mappings/relevance/...
 
-openapi: dev ## Hold the OpenAPI descriptions against the program; see internal/openapitest/requirements.txt.
+openapi: dev ## Hold the OpenAPI descriptions against the program; see internal/testkit/openapitest/requirements.txt.
 	@test -x .local/python/bin/python || python3 -m venv .local/python
-	@.local/python/bin/pip install -q -r internal/openapitest/requirements.txt
+	@.local/python/bin/pip install -q -r internal/testkit/openapitest/requirements.txt
 	@go test -count 1 -run Description ./receiver ./admin
 	@RISKDEX_TEST_PYTHON="$(CURDIR)/.local/python/bin/python" .local/dev with-elasticsearch -- go test -count 1 -v -run Descriptions -timeout 10m ./cmd/riskdex
 
@@ -141,7 +141,7 @@ nightly: test-race torture ## What takes too long for every change: races, tortu
 
 # The long form, with nothing chosen, is the one whose table is kept.
 bench: go ## How fast it is, beside what limits it; SHORT=1 in two minutes, ONLY= some parts, JSON=1 for programs.
-	@go run ./internal/bench $(if $(SHORT),--short) $(if $(JSON),--json) $(if $(ONLY),--only '$(ONLY)') $(if $(PROFILES),--profiles '$(PROFILES)') \
+	@go run ./internal/tools/bench $(if $(SHORT),--short) $(if $(JSON),--json) $(if $(ONLY),--only '$(ONLY)') $(if $(PROFILES),--profiles '$(PROFILES)') \
 		$(if $(SHORT)$(ONLY),,--write docs/performance.md)
 
 microbench: go ## Go benchmarks of the journal, the receiver's checks and the extraction.
@@ -168,7 +168,7 @@ image: ## The image, as IMAGE (riskdex:dev), with a container engine.
 
 # Needs the tag VERSION on the commit that is checked out, and nothing uncommitted.
 release: go ## Programs, packages, checksums of VERSION=v1.2.3, as .local/release/v1.2.3; needs that tag, takes about six minutes.
-	@go -C internal/manifests run ./release '$(VERSION)' '$(CURDIR)/.local/release/$(VERSION)'
+	@go -C internal/tools/manifests run ./release '$(VERSION)' '$(CURDIR)/.local/release/$(VERSION)'
 
 sbom: build ## What the program is made of, as .local/riskdex.cdx.json (CycloneDX).
-	@go -C internal/manifests run ./sbom "$(CURDIR)/.local/riskdex" "$(CURDIR)/.local/riskdex.cdx.json"
+	@go -C internal/tools/manifests run ./sbom "$(CURDIR)/.local/riskdex" "$(CURDIR)/.local/riskdex.cdx.json"

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/admin"
-	"riskdex/internal/metricstest"
+	"riskdex/internal/testkit/metricstest"
 	"riskdex/journal"
 	"riskdex/journal/sqlite"
 	"riskdex/report"

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"riskdex/admin"
-	"riskdex/internal/needs"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/needs"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 	"riskdex/search"
 )

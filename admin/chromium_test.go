@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/child"
-	"riskdex/internal/needs"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/child"
+	"riskdex/internal/testkit/needs"
+	"riskdex/internal/testkit/require"
 
 	"golang.org/x/net/websocket"
 )

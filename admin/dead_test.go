@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -18,8 +18,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"riskdex/admin"
-	"riskdex/internal/metricstest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/metricstest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/sqlite"
 	"riskdex/report"

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 // form is a form of the page, as a browser would send it.

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riskdex/admin"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/sqlite"
 	"riskdex/report"

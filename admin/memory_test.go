@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"riskdex/admin"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/receiver/body"
 	"riskdex/report"
 )

@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"riskdex/internal/openapitest"
+	"riskdex/internal/testkit/openapitest"
 	"riskdex/report"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/openapitest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/openapitest"
+	"riskdex/internal/testkit/require"
 )
 
 // TestDescriptionHasEveryName makes each call of the API with each query parameter of any

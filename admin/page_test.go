@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"riskdex/admin"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 	"riskdex/search"
 )

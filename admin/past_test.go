@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"riskdex/admin"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 // TestLocksAreProfiledWhileAsked makes goroutines wait for a lock while a profile of locks

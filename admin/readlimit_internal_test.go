@@ -15,8 +15,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"riskdex/internal/metricstest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/metricstest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"riskdex/admin"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/logsink"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/internal/logsink"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 	"riskdex/search"
 )

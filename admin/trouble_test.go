@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"riskdex/admin"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"riskdex/admin"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"riskdex/elastic"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 )
 
 // TestOnlyElasticsearchIsBelieved: a success from another server does not count, and a

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"riskdex/elastic"
-	"riskdex/internal/networktest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/networktest"
+	"riskdex/internal/testkit/require"
 )
 
 // TestNewConnectionsFollowTheAddress: a client keeps its connections, also when the address leads

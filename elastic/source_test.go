@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"riskdex/elastic"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

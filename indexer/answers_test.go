@@ -15,9 +15,9 @@ import (
 
 	"riskdex/elastic"
 	"riskdex/indexer"
-	"riskdex/internal/elasticserver"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"riskdex/elastic"
 	"riskdex/indexer"
-	"riskdex/indexer/indexertest"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/sqlite"
 	"riskdex/mappings"

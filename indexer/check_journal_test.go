@@ -13,7 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"riskdex/internal/logtest"
+	"riskdex/internal/testkit/logtest"
 	"riskdex/report"
 )
 

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/indexer/indexertest"
-	"riskdex/internal/elasticserver"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
-	"riskdex/internal/torture"
+	"riskdex/internal/testkit/elasticserver"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/require"
+	"riskdex/internal/testkit/torture"
 	"riskdex/report"
 )
 

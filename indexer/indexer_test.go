@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/indexer/indexertest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"testing"
 
-	"riskdex/indexer/indexertest"
-	"riskdex/internal/require"
-	"riskdex/internal/torture"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/require"
+	"riskdex/internal/testkit/torture"
 	"riskdex/report"
 )
 

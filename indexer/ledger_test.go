@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"riskdex/indexer/indexertest"
-	"riskdex/internal/ledgertest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/ledgertest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/indexer/indexertest"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/networktest"
-	"riskdex/internal/torture"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/networktest"
+	"riskdex/internal/testkit/torture"
 )
 
 // TestNetworkFaultsLoseNothing disturbs the network under load, lets it heal, and

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"riskdex/indexer"
-	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

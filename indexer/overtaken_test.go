@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/indexer/indexertest"
+	"riskdex/internal/testkit/indexertest"
 	"riskdex/report"
 )
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"riskdex/indexer"
-	"riskdex/indexer/indexertest"
+	"riskdex/internal/testkit/indexertest"
 	"riskdex/journal"
 	"riskdex/mappings"
 	"riskdex/report"

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"testing"
 
-	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/indexer/indexertest"
+	"riskdex/internal/testkit/indexertest"
 	"riskdex/report"
 )
 

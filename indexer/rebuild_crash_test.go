@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"riskdex/indexer/indexertest"
+	"riskdex/internal/testkit/indexertest"
 	"riskdex/report"
 )
 

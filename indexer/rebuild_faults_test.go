@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/indexer/indexertest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

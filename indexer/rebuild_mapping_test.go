@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"riskdex/indexer"
-	"riskdex/indexer/indexertest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"riskdex/indexer"
-	"riskdex/indexer/indexertest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

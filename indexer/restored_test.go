@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"riskdex/indexer/indexertest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

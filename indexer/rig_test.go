@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"riskdex/indexer"
-	"riskdex/indexer/indexertest"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/postgres/postgrestest"
 )
 
 func TestMain(m *testing.M) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"riskdex/indexer"
-	"riskdex/indexer/indexertest"
+	"riskdex/internal/testkit/indexertest"
 	"riskdex/journal"
 	"riskdex/report"
 )

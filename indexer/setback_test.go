@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"riskdex/indexer/indexertest"
+	"riskdex/internal/testkit/indexertest"
 	"riskdex/report"
 )
 

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"riskdex/indexer"
-	"riskdex/indexer/indexertest"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/indexer/indexertest"
-	"riskdex/internal/elasticserver"
-	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/testkit/elasticserver"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/indexertest"
 	"riskdex/report"
 )
 

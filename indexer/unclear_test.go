@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"riskdex/elastic"
-	"riskdex/indexer/indexertest"
+	"riskdex/internal/testkit/indexertest"
 	"riskdex/report"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/receiver/jsonscan"
 	"riskdex/report"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/receiver/auth"
 	"riskdex/report"
 )

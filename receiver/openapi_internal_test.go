@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/openapitest"
+	"riskdex/internal/testkit/openapitest"
 	"riskdex/receiver/auth"
 	"riskdex/report"
 )

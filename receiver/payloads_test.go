@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/receiver/jsonscan"
 	"riskdex/report"
 )

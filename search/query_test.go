@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/mappings"
 	"riskdex/report"
 	"riskdex/search"

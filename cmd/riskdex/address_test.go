@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 )
 
 // saidBy returns what a command says, without a running riskdex.

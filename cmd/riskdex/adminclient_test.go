@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 // TestTokenOfSeveralFiles: commands accept the same RISKDEX_ADMIN_TOKEN_FILE as serve.

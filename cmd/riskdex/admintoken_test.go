@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 // TestReplacedTokenIsReadAgain, by a command that goes on for longer than its token.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/receiver/auth"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/sanitize"
+	"riskdex/internal/testkit/elasticserver/elastictest"
 	"riskdex/report"
 )
 

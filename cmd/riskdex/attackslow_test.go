@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
 )
 
 // slowConnections is how many slow connections there are at once, and mostMemory the memory

@@ -11,9 +11,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/logsink"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 )
 
 func secretFile(t *testing.T, content string) string {

@@ -14,10 +14,10 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/exportline"
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 )
 
 // copyOf is what a program keeps of riskdex changes --json: it takes a page as a whole, with the

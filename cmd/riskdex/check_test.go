@@ -17,11 +17,11 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/certificates"
-	"riskdex/internal/elasticserver"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/certificates"
+	"riskdex/internal/testkit/elasticserver"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/mappings/indices"
 	"riskdex/report"
 )

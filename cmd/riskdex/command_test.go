@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/logtest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/logtest"
+	"riskdex/internal/testkit/require"
 	"riskdex/mappings"
 )
 

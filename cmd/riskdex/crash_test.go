@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/torture"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/torture"
 )
 
 // TestKillLosesNothingAcknowledged kills riskdex repeatedly under load.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/push"
-	"riskdex/internal/require"
 	"riskdex/internal/samplefeed"
 	"riskdex/internal/samplefeed/samplefeedtest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 // TestCredentialsOfElasticsearch: errors in the credentials are reported before anything is

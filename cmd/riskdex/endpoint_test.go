@@ -14,7 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/sqlite"
 	"riskdex/receiver"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 // TestEmptyVariablesAreNotSet: with every variable set to an empty text, every command gets

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/needs"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/needs"
+	"riskdex/internal/testkit/require"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"

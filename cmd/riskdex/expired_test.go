@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"riskdex/admin"
-	"riskdex/internal/certificates"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/certificates"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -15,10 +15,10 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/exportline"
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

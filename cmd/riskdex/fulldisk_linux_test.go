@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/disktest"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/disktest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
 )
 
 // TestHeldIndexIsTold: as long as nothing can be written to an index, the first line of the

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 func output(t *testing.T, args ...string) string {

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"riskdex/admin"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
-	"riskdex/internal/torture"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
+	"riskdex/internal/testkit/torture"
 )
 
 // eachEngine runs a test with a journal of either engine.

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
-	"riskdex/internal/torture"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
+	"riskdex/internal/testkit/torture"
 	"riskdex/report"
 )
 

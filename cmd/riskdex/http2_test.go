@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 // priorKnowledge returns a client that speaks HTTP/2 without TLS, and without asking for it.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

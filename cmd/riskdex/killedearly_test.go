@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
 )
 
 // TestKilledBeforeTheFirstDelivery: if nothing was acknowledged yet, no loss is reported.

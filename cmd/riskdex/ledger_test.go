@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/ledgertest"
 	"riskdex/internal/push"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/ledgertest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/certificates"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/certificates"
+	"riskdex/internal/testkit/require"
 )
 
 // crowd is a server that takes few connections. Requests for /slow are answered at the end.

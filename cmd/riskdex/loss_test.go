@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 )
 
 // TestLossStaysUntilAcknowledged replaces the journal by an older copy, as somebody might

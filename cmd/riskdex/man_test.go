@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/needs"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/needs"
+	"riskdex/internal/testkit/require"
 )
 
 // TestManualPages: man reads each page without a warning, and whatis knows what it is about.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 // exported returns a folder with the built-in mapping files.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 // TestMappingsLearn: the proposal for a feed of unknown shape passes the check, and says

@@ -5,7 +5,7 @@ import (
 	"os"
 	"strings"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 // memory returns a figure of the kernel about a process, in bytes: VmHWM is the largest

@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 )
 
 // memoryLimit is the memory of the container in deploy/kubernetes, of which GOMEMLIMIT is a part.

@@ -14,7 +14,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 // listed runs riskdex metrics.

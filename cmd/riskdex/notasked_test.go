@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/logtest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/logtest"
+	"riskdex/internal/testkit/require"
 )
 
 // TestNotAskedYetIsNotAway: neither at the start nor after kill -9 does anything say that

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/needs"
-	"riskdex/internal/openapitest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/needs"
+	"riskdex/internal/testkit/openapitest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 
@@ -28,7 +28,7 @@ const (
 // openapitest installs. RISKDEX_TEST_PYTHON names the interpreter beside it.
 func openapiTool(t *testing.T, name string) string {
 	t.Helper()
-	return filepath.Join(filepath.Dir(needs.Python(t, "internal/openapitest/requirements.txt")), name)
+	return filepath.Join(filepath.Dir(needs.Python(t, "internal/testkit/openapitest/requirements.txt")), name)
 }
 
 // runTool runs a program, and fails the test if the program fails.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
 )
 
 // TestBackupOverdueIsTold from the start if there is no backup. After a backup its time is

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
 	"riskdex/report"
 )
 

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 )
 
 const probesFound, probeAge = "riskdex_searchable_seconds_count", "riskdex_probe_unsearchable_seconds"

@@ -16,12 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/child"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/freeport"
-	"riskdex/internal/logtest"
-	"riskdex/internal/metricstest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/child"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/freeport"
+	"riskdex/internal/testkit/logtest"
+	"riskdex/internal/testkit/metricstest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

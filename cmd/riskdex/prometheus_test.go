@@ -20,10 +20,10 @@ import (
 	"github.com/prometheus/common/model"
 	"go.yaml.in/yaml/v3"
 
-	"riskdex/internal/freeport"
-	"riskdex/internal/prometheus"
-	"riskdex/internal/prometheus/prometheustest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/freeport"
+	"riskdex/internal/testkit/prometheus"
+	"riskdex/internal/testkit/prometheus/prometheustest"
+	"riskdex/internal/testkit/require"
 )
 
 // watched is a riskdex with a way to Elasticsearch that can be cut, and with real

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/needs"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/needs"
+	"riskdex/internal/testkit/require"
 )
 
 func readme(t *testing.T) string {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"riskdex/admin"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/sqlite"
 	"riskdex/report"

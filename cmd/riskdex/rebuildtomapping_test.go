@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 // TestReconcileOnATerminal is asked there, and shows some of many that differ.

@@ -20,12 +20,12 @@ import (
 	"syscall"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/postgres/postgrestest"
 	"riskdex/internal/push"
 	"riskdex/internal/reconcile"
-	"riskdex/internal/require"
 	"riskdex/internal/samplefeed"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/receiver"
 	"riskdex/report"
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 var updatePages = flag.Bool("update", false, "write docs/settings.md, docs/metrics.md and deploy/packages/riskdex.env")

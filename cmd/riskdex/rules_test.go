@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 // TestRulesCommand: every link of an alert leads to the addresses that are given, and nothing else

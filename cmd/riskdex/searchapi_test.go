@@ -18,12 +18,12 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/child"
-	"riskdex/internal/elasticserver"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/needs"
-	"riskdex/internal/require"
-	"riskdex/internal/torture"
+	"riskdex/internal/testkit/child"
+	"riskdex/internal/testkit/elasticserver"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/needs"
+	"riskdex/internal/testkit/require"
+	"riskdex/internal/testkit/torture"
 	"riskdex/report"
 	"riskdex/search/searchapi"
 )

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/elasticserver"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 	"riskdex/mappings"
 	"riskdex/report"
 	"riskdex/search"

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/certificates"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/certificates"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 )
 
 // TestEverythingLocked runs a whole riskdex with TLS on both listeners, a client

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 // TestServedHere: commands ask the riskdex that the listeners of the environment or of the package

@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/report"
 )

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/ledgertest"
-	"riskdex/internal/networktest"
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
-	"riskdex/internal/torture"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/ledgertest"
+	"riskdex/internal/testkit/networktest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
+	"riskdex/internal/testkit/torture"
 	"riskdex/report"
 )
 

@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"riskdex/admin"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/prometheus"
-	"riskdex/internal/prometheus/prometheustest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/prometheus"
+	"riskdex/internal/testkit/prometheus/prometheustest"
+	"riskdex/internal/testkit/require"
 )
 
 // cuttableProxy returns the address of a proxy to Elasticsearch, which aborts every request

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"riskdex/admin"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 )
 
 // TestShowCommand takes a document through its states, with each journal engine.

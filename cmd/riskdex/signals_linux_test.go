@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 )
 
 // TestSignalsOfServe: SIGHUP rereads and says so; other signals that services get end nothing, and

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
 )
 
 // TestLastDeliveryOutlastsARestart: it is told by status, page and metrics, after kill -9 too.

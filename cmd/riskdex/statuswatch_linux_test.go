@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/logtest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/logtest"
+	"riskdex/internal/testkit/require"
 )
 
 // TestStatusIsWatched pipes the watch while riskdex gets into trouble and out of it, ends,

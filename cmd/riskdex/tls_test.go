@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/certificates"
-	"riskdex/internal/require"
 	"riskdex/internal/reread"
+	"riskdex/internal/testkit/certificates"
+	"riskdex/internal/testkit/require"
 )
 
 // secureEndpoint serves with a certificate whose files a test can replace, and with a clock

@@ -14,13 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/elasticserver/elastictest"
 	"riskdex/internal/loglimit"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 )
 
 // sentSpan is what these tests want of a span in OTLP's JSON. Another module holds all of it
-// against the decoder of the collector (internal/manifests/traces).
+// against the decoder of the collector (internal/tools/manifests/traces).
 type sentSpan struct {
 	TraceID, SpanID, ParentSpanID, Name string
 	Kind                                int

@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"riskdex/admin"
-	"riskdex/internal/child"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/networktest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/child"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/networktest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -3,9 +3,9 @@ package main
 import (
 	"testing"
 
-	"riskdex/internal/elasticserver"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 )
 
 // TestVerifyAwaitsIndex verifies in the first moments of a new installation, while the

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 )
 
 // waitFor makes a delivery with Prefer: wait, and returns status and number of searchable

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"riskdex/admin"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/networktest"
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/networktest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -20,8 +20,8 @@ import (
 
 	"riskdex/admin"
 	"riskdex/dashboards"
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
 )
 
 func TestMain(m *testing.M) { os.Exit(elastictest.Main(m)) }

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/indexer/indexertest"
 	"riskdex/indexer/probe"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/require"
 	"riskdex/mappings"
 	"riskdex/report"
 )

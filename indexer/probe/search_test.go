@@ -10,8 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"riskdex/indexer/indexertest"
 	"riskdex/indexer/probe"
+	"riskdex/internal/testkit/indexertest"
 )
 
 // TestSearcherSearchesAsAppsDo: a failing search is reported from its first failure until it is

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
+	"riskdex/internal/testkit/indexertest"
 	"riskdex/report"
 )
 

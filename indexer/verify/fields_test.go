@@ -11,8 +11,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
+	"riskdex/internal/testkit/indexertest"
 	"riskdex/report"
 )
 

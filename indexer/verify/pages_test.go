@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 // count returns a read that yields 1 to n, and then failed.

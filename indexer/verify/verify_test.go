@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/indexer/indexertest"
 	"riskdex/indexer/verify"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

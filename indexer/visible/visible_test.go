@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"riskdex/indexer"
-	"riskdex/indexer/indexertest"
 	"riskdex/indexer/visible"
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/indexertest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/logtest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/logtest"
+	"riskdex/internal/testkit/require"
 )
 
 // reader takes lines while it is open, or fails with an error.

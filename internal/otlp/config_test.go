@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/certificates"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/certificates"
+	"riskdex/internal/testkit/require"
 )
 
 func TestFromEnvironment(t *testing.T) {

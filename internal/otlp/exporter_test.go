@@ -17,7 +17,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 )
 
 var _ sdktrace.SpanExporter = (*Exporter)(nil)

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/testkit/journaltest"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -21,7 +21,7 @@ func tiny(kind report.Kind, from, n int, code bool) report.Delivery {
 			OwnID: report.ID(fmt.Sprint(from + i)), Body: fmt.Appendf(nil, `{"id":%d}`, from+i),
 		}
 		if code {
-			c.Code = committest.Code(from + i)
+			c.Code = journaltest.Code(from + i)
 		}
 		d.Changes = append(d.Changes, c)
 	}
@@ -54,11 +54,11 @@ func BenchmarkTiny(b *testing.B) {
 								d = tiny(kind, fresh, 100_000, code)
 								b.StartTimer()
 							}
-							start := committest.CPUTime(b)
+							start := journaltest.CPUTime(b)
 							if _, err := j.Append(context.Background(), d); err != nil {
 								b.Fatal(err)
 							}
-							cpu += committest.CPUTime(b) - start
+							cpu += journaltest.CPUTime(b) - start
 						}
 						b.ReportMetric(cpu.Seconds()/float64(b.N), "cpu-s/op")
 					})
@@ -96,7 +96,7 @@ func BenchmarkBeside(b *testing.B) {
 					on = false
 				case <-time.After(50 * time.Millisecond):
 					start := time.Now()
-					if _, err := j.Append(context.Background(), committest.Put("x", "{}")); err != nil {
+					if _, err := j.Append(context.Background(), journaltest.Put("x", "{}")); err != nil {
 						b.Error(err)
 					}
 					worst = max(worst, time.Since(start))

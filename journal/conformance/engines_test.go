@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/postgres"
 	"riskdex/journal/sqlite"

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/testkit/journaltest"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -38,11 +38,11 @@ func BenchmarkHistory(b *testing.B) {
 	run := func(b *testing.B, j journal.Journal, first, documents int) (wall, cpu time.Duration) {
 		var next atomic.Int64
 		var wg sync.WaitGroup
-		start, used := time.Now(), committest.CPUTime(b)
+		start, used := time.Now(), journaltest.CPUTime(b)
 		for range senders {
 			wg.Go(func() {
 				for n := int(next.Add(1)); n <= burst; n = int(next.Add(1)) {
-					d := committest.Put(fmt.Sprint((first+n)%documents), "")
+					d := journaltest.Put(fmt.Sprint((first+n)%documents), "")
 					d.Changes[0].Body = bodies[(first+n+first/burst)%len(bodies)]
 					d.Source = report.Source{Sender: "publisher", Address: "192.0.2.7", Call: "PUT /advisories/1", Request: "AMY56D4W5XNHALQZNCLHXGCSHH"}
 					if _, err := j.Append(context.Background(), d); err != nil {
@@ -52,7 +52,7 @@ func BenchmarkHistory(b *testing.B) {
 			})
 		}
 		wg.Wait()
-		return time.Since(start), committest.CPUTime(b) - used
+		return time.Since(start), journaltest.CPUTime(b) - used
 	}
 	benchmarkEngines(b, func(b *testing.B, open func(journal.Options) journal.Journal) {
 		for name, documents := range map[string]int{"new": 1 << 30, "known": 2000} {

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"riskdex/journal/internal/committest"
+	"riskdex/internal/testkit/journaltest"
 	"riskdex/report"
 )
 
@@ -85,10 +85,10 @@ func (m *machine) others(r *rapid.T) (list []record) {
 	from := rapid.IntRange(0, 60).Draw(r, "from")
 	for i := range rapid.IntRange(40, 70).Draw(r, "others") {
 		id := report.ID(fmt.Sprint("city ", from+i))
-		c := index(report.Cities, string(id), committest.Code(from+i), "other")
+		c := index(report.Cities, string(id), journaltest.Code(from+i), "other")
 		c.OwnID = id
 		if rapid.IntRange(0, 15).Draw(r, "odd") == 0 {
-			c.Code = committest.Code(rapid.IntRange(0, 130).Draw(r, "code of another"))
+			c.Code = journaltest.Code(rapid.IntRange(0, 130).Draw(r, "code of another"))
 		}
 		list = append(list, record{change: c})
 	}

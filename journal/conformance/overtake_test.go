@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )

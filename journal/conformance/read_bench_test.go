@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -76,13 +76,13 @@ func fill(b *testing.B, j journal.Journal, documents int) (ids []report.ID) {
 	for range 2 {
 		ids = nil
 		for i := range documents {
-			d := committest.Put(fmt.Sprintf("%05d", i), fmt.Sprintf(`{"text": %q}`, strings.Repeat("a word ", 600)))
+			d := journaltest.Put(fmt.Sprintf("%05d", i), fmt.Sprintf(`{"text": %q}`, strings.Repeat("a word ", 600)))
 			ids = append(ids, d.Changes[0].ID)
 			if i%100 > 0 {
 				continue
 			}
 			for n := i + 1; n < i+100; n++ {
-				d.Changes = append(d.Changes, committest.Put(fmt.Sprintf("%05d", n), string(d.Changes[0].Body)).Changes...)
+				d.Changes = append(d.Changes, journaltest.Put(fmt.Sprintf("%05d", n), string(d.Changes[0].Body)).Changes...)
 			}
 			_, err := j.Append(b.Context(), d)
 			require.NoError(b, err)

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -53,7 +53,7 @@ func underWay(t *testing.T, j *Journal, d report.Delivery, beside func(attempt i
 func largeCities(more ...report.Change) report.Delivery {
 	d := report.Delivery{Changes: more}
 	for i := range commit.LargeRequest {
-		d.Changes = append(d.Changes, city(report.ID(fmt.Sprint(1000+i)), committest.Code(i)))
+		d.Changes = append(d.Changes, city(report.ID(fmt.Sprint(1000+i)), journaltest.Code(i)))
 	}
 	return d
 }
@@ -81,7 +81,7 @@ func TestPostgresSmallBesideLarge(t *testing.T) {
 			t.Error("the large delivery was executed again")
 			return
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), committest.Timeout)
+		ctx, cancel := context.WithTimeout(t.Context(), journaltest.Timeout)
 		defer cancel()
 		// Both wait in the queue, and do not delay later requests.
 		common = later(func(ctx context.Context) error {
@@ -94,11 +94,11 @@ func TestPostgresSmallBesideLarge(t *testing.T) {
 		settled = later(func(ctx context.Context) error {
 			return j.Settle(ctx, []report.Settlement{{Key: known[0].Key, Version: known[0].Version, Outcome: report.Indexed}})
 		})
-		committest.Eventually(t, "they wait", func() bool { return j.queue.Len() == 2 })
+		journaltest.Eventually(t, "they wait", func() bool { return j.queue.Len() == 2 })
 		for what, d := range map[string]report.Delivery{
-			"another kind":   committest.Put("a", "{}"),
+			"another kind":   journaltest.Put("a", "{}"),
 			"a new city":     {Changes: []report.Change{city("8", "NEW")}},
-			"one by code":    committest.PutCity("OLD", "", "{}"),
+			"one by code":    journaltest.PutCity("OLD", "", "{}"),
 			"one without it": {Changes: []report.Change{city("9", "")}},
 		} {
 			for i, p := range []*Journal{j, other} {
@@ -126,7 +126,7 @@ func TestPostgresNamesChangeBesideLarge(t *testing.T) {
 		large, beside report.Change
 		want          string // which cities have the code LON in the end, in order
 	}{
-		{"a city known by the code alone comes", nil, city("130", "LON"), committest.PutCity("LON", "LON", "{}").Changes[0], "130"},
+		{"a city known by the code alone comes", nil, city("130", "LON"), journaltest.PutCity("LON", "LON", "{}").Changes[0], "130"},
 		{"another city comes", nil, report.Change{Key: report.Key{Kind: report.Cities, ID: "LON"}, Op: report.Index, Code: "LON", Body: []byte("{}")}, city("131", "LON"), "131"},
 		{"another city takes it", []report.Change{city("131", "PAR")}, city("130", ""), city("131", "LON"), "131"},
 		{"another city takes it from who kept it", []report.Change{city("130", "LON")}, city("130", ""), city("131", "LON"), "131"},
@@ -147,7 +147,7 @@ func TestPostgresNamesChangeBesideLarge(t *testing.T) {
 					_, err := other.Append(ctx, report.Delivery{Changes: []report.Change{c.beside}})
 					return err
 				})
-				committest.Eventually(t, "it has ended, or has the lock and waits for a row", func() bool {
+				journaltest.Eventually(t, "it has ended, or has the lock and waits for a row", func() bool {
 					return len(answer) > 0 || waitsFor(t, j, "transactionid")
 				})
 			})
@@ -174,7 +174,7 @@ func TestPostgresLargeFindsAnOutage(t *testing.T) {
 		t.Fatal("the delivery was accepted without the server")
 	}
 	require.NoError(t, server.Start(t.Context()))
-	committest.Eventually(t, "it is ready again", func() bool { return j.Ready() == nil })
+	journaltest.Eventually(t, "it is ready again", func() bool { return j.Ready() == nil })
 }
 
 // TestPostgresPartsOfAGroupKeepTheirOrder: after a group has failed, its requests are executed one
@@ -209,13 +209,13 @@ func TestPostgresPartsOfAGroupKeepTheirOrder(t *testing.T) {
 		t.Helper()
 		waiting := j.queue.Len()
 		result := begin(d, run)
-		committest.Eventually(t, "it is in the queue", func() bool { return j.queue.Len() > waiting })
+		journaltest.Eventually(t, "it is in the queue", func() bool { return j.queue.Len() > waiting })
 		return result
 	}
-	commitLarge, large := held(largeCities(committest.PutCity("OLD", "", `"large"`).Changes...))
+	commitLarge, large := held(largeCities(journaltest.PutCity("OLD", "", `"large"`).Changes...))
 	endGroup, before := held(report.Delivery{})
-	both := report.Delivery{Changes: append([]report.Change{city("7", "")}, committest.Put("2", `"older"`).Changes...)}
-	newer := committest.Put("2", `"newer"`)
+	both := report.Delivery{Changes: append([]report.Change{city("7", "")}, journaltest.Put("2", `"older"`).Changes...)}
+	newer := journaltest.Put("2", `"newer"`)
 	bothResult := queued(both, appends(both))
 	fails := queued(report.Delivery{}, func(*commit.Transaction) error { return report.ErrNotFound })
 	newerResult := queued(newer, appends(newer))
@@ -224,7 +224,7 @@ func TestPostgresPartsOfAGroupKeepTheirOrder(t *testing.T) {
 	if err := <-fails; err == nil {
 		t.Error("the request that fails succeeded")
 	}
-	committest.Eventually(t, "the two others wait, or one has overtaken", func() bool { return j.queue.Len() == 2 || len(newerResult) > 0 })
+	journaltest.Eventually(t, "the two others wait, or one has overtaken", func() bool { return j.queue.Len() == 2 || len(newerResult) > 0 })
 	commitLarge()
 	for _, result := range []<-chan error{large, bothResult, newerResult} {
 		require.NoError(t, <-result)

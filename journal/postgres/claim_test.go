@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/testkit/postgres/postgrestest"
 	"riskdex/journal"
 	"riskdex/journal/postgres"
 	"riskdex/report"

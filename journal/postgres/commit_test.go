@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -19,14 +19,14 @@ import (
 // taken versions, when another process has just given the city a later one.
 func TestPostgresVersionsOfALateRow(t *testing.T) {
 	_, p := processes(t, 2, silent())
-	deliver(t, p[0], committest.PutCity("130", "LON", "first"))
+	deliver(t, p[0], journaltest.PutCity("130", "LON", "first"))
 	var between report.Version
-	by := committest.PutCity("lon", "LON", "by code")
+	by := journaltest.PutCity("lon", "LON", "by code")
 	err := p[0].queue.Do(t.Context(), &commit.Request{
 		Keys: []report.Key{by.Changes[0].Key}, Versions: 1, Sync: true,
 		Run: func(tx *commit.Transaction) error {
 			if tx.Store.(*store).names && between == 0 {
-				between = deliver(t, p[1], committest.PutCity("130", "LON", "by id"))
+				between = deliver(t, p[1], journaltest.PutCity("130", "LON", "by id"))
 			}
 			_, err := tx.Append(by, p[0].opt)
 			return err
@@ -46,17 +46,17 @@ func TestPostgresVersionsOfALateRow(t *testing.T) {
 func TestPostgresNamesOfCities(t *testing.T) {
 	_, p := processes(t, 2, silent())
 	var other <-chan error
-	by := committest.PutCity("lon", "LON", "by code")
+	by := journaltest.PutCity("lon", "LON", "by code")
 	err := p[0].queue.Do(t.Context(), &commit.Request{
 		Keys: []report.Key{by.Changes[0].Key}, Versions: 1, Sync: true,
 		Run: func(tx *commit.Transaction) error {
 			_, err := tx.Append(by, p[0].opt)
 			if err == nil && other == nil {
 				other = later(func(ctx context.Context) error {
-					_, err := p[1].Append(ctx, committest.PutCity("130", "LON", "by id"))
+					_, err := p[1].Append(ctx, journaltest.PutCity("130", "LON", "by id"))
 					return err
 				})
-				committest.Eventually(t, "the other waits", func() bool { return waitsFor(t, p[1], "advisory") || len(other) > 0 })
+				journaltest.Eventually(t, "the other waits", func() bool { return waitsFor(t, p[1], "advisory") || len(other) > 0 })
 			}
 			if len(other) > 0 {
 				t.Errorf("the other process did not wait: %v", <-other)
@@ -77,7 +77,7 @@ func away(t *testing.T, n int) (url string, list []*Journal) {
 	}
 	execSQL(t, list[0], "ALTER SYSTEM SET synchronous_standby_names = '*'")
 	execSQL(t, list[0], "SELECT pg_reload_conf()")
-	committest.Eventually(t, "commits wait for the standby", func() bool { return commitWaits(t, list[0]) })
+	journaltest.Eventually(t, "commits wait for the standby", func() bool { return commitWaits(t, list[0]) })
 	return url, list
 }
 
@@ -108,10 +108,10 @@ func commitWaits(t *testing.T, j *Journal) bool {
 func TestPostgresCommitThatIsCancelled(t *testing.T) {
 	_, p := away(t, 1)
 	answer := later(func(ctx context.Context) error {
-		_, err := p[0].Append(ctx, committest.Put("1", "x"))
+		_, err := p[0].Append(ctx, journaltest.Put("1", "x"))
 		return err
 	})
-	committest.Eventually(t, "the commit waits for the standby", func() bool { return waitsFor(t, p[0], "SyncRep") })
+	journaltest.Eventually(t, "the commit waits for the standby", func() bool { return waitsFor(t, p[0], "SyncRep") })
 	execSQL(t, p[0], "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 	if err := <-answer; err == nil {
 		t.Error("a change without a standby was acknowledged")
@@ -134,11 +134,11 @@ func TestPostgresRepeatIsAsDurable(t *testing.T) {
 		if _, same := errors.AsType[*report.RepeatedError](err); err == nil || same {
 			t.Fatalf("the repeat was answered %v before the first was durable", err)
 		}
-		committest.Eventually(t, "the first is in", func() bool { return valueOf[int](t, p[0], "SELECT count(*) FROM receipts") == 1 })
+		journaltest.Eventually(t, "the first is in", func() bool { return valueOf[int](t, p[0], "SELECT count(*) FROM receipts") == 1 })
 	}
 	execSQL(t, p[0], "ALTER SYSTEM SET synchronous_standby_names = ''")
 	execSQL(t, p[0], "SELECT pg_reload_conf()")
-	committest.Eventually(t, "it is answered as a repeat", func() bool {
+	journaltest.Eventually(t, "it is answered as a repeat", func() bool {
 		_, err := p[0].Append(t.Context(), d)
 		_, same := errors.AsType[*report.RepeatedError](err)
 		return same
@@ -157,20 +157,20 @@ func TestPostgresVersionsAfterACancelledWait(t *testing.T) {
 	appendTo(t, j, "1", "first")
 	execSQL(t, j, "ALTER SYSTEM SET synchronous_standby_names = '*'")
 	execSQL(t, j, "SELECT pg_reload_conf()")
-	committest.Eventually(t, "commits wait for the standby", func() bool { return commitWaits(t, j) })
+	journaltest.Eventually(t, "commits wait for the standby", func() bool { return commitWaits(t, j) })
 	cancelled := later(func(ctx context.Context) error {
-		_, err := j.Append(ctx, committest.Put("1", "second"))
+		_, err := j.Append(ctx, journaltest.Put("1", "second"))
 		return err
 	})
-	committest.Eventually(t, "the commit waits for the standby", func() bool { return waitsFor(t, j, "SyncRep") })
+	journaltest.Eventually(t, "the commit waits for the standby", func() bool { return waitsFor(t, j, "SyncRep") })
 	execSQL(t, j, "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 	if err := <-cancelled; err == nil {
 		t.Fatal("a change without a standby was acknowledged")
 	}
 	execSQL(t, j, "ALTER SYSTEM SET synchronous_standby_names = ''")
 	execSQL(t, j, "SELECT pg_reload_conf()")
-	committest.Eventually(t, "commits wait no longer", func() bool { return !commitWaits(t, j) })
-	committest.Eventually(t, "it can be written", func() bool { return j.Ready() == nil })
+	journaltest.Eventually(t, "commits wait no longer", func() bool { return !commitWaits(t, j) })
+	journaltest.Eventually(t, "it can be written", func() bool { return j.Ready() == nil })
 	var second report.Version
 	for _, c := range claimed(t, j) {
 		if c.ID == "1" {
@@ -187,11 +187,11 @@ func TestPostgresVersionsAfterACancelledWait(t *testing.T) {
 func TestPostgresStandbyAway(t *testing.T) {
 	_, p := away(t, 3)
 	p[2].kill()
-	committest.Eventually(t, "the expired lease is noticed", func() bool { return valueOf[int](t, p[0], "SELECT count(*) FROM processes") == 2 })
+	journaltest.Eventually(t, "the expired lease is noticed", func() bool { return valueOf[int](t, p[0], "SELECT count(*) FROM processes") == 2 })
 	if err := p[0].LockKind(t.Context(), report.Advisories); err == nil {
 		t.Error("a kind is locked although a failover would release it")
 	}
-	committest.Eventually(t, "the kind is unlocked", func() bool {
+	journaltest.Eventually(t, "the kind is unlocked", func() bool {
 		return valueOf[int](t, p[0], "SELECT count(*) FROM holds WHERE holder <> 0") == 0
 	})
 }
@@ -203,8 +203,8 @@ func TestPostgresSyncTurnedOff(t *testing.T) {
 	appendTo(t, j, "1", "x")
 	execSQL(t, j, "ALTER SYSTEM SET synchronous_commit = off")
 	execSQL(t, j, "SELECT pg_reload_conf()")
-	committest.Eventually(t, "nothing is acknowledged", func() bool {
-		_, err := j.Append(t.Context(), committest.Put("1", "y"))
+	journaltest.Eventually(t, "nothing is acknowledged", func() bool {
+		_, err := j.Append(t.Context(), journaltest.Put("1", "y"))
 		return err != nil && strings.Contains(err.Error(), "synchronous_commit")
 	})
 	if j.Ready() == nil {
@@ -212,6 +212,6 @@ func TestPostgresSyncTurnedOff(t *testing.T) {
 	}
 	execSQL(t, j, "ALTER SYSTEM SET synchronous_commit = on")
 	execSQL(t, j, "SELECT pg_reload_conf()")
-	committest.Eventually(t, "it recovers by itself", func() bool { return j.Ready() == nil })
+	journaltest.Eventually(t, "it recovers by itself", func() bool { return j.Ready() == nil })
 	appendTo(t, j, "1", "z")
 }

@@ -3,10 +3,10 @@ package postgres
 import (
 	"testing"
 
-	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/postgres/postgrestest"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -30,7 +30,7 @@ func TestClaimEndsInOneGroupWithResend(t *testing.T) {
 	j := openPostgresTest(t)
 	ctx := t.Context()
 	for _, id := range []string{"1", "2"} {
-		if _, err := j.Append(ctx, committest.Put(id, "{}")); err != nil {
+		if _, err := j.Append(ctx, journaltest.Put(id, "{}")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -38,7 +38,7 @@ func TestClaimEndsInOneGroupWithResend(t *testing.T) {
 	if err != nil || len(changes) != 2 {
 		t.Fatalf("claimed %v, %v; want two changes", changes, err)
 	}
-	if _, err := j.Append(ctx, committest.Put("1", `{"newer":1}`)); err != nil {
+	if _, err := j.Append(ctx, journaltest.Put("1", `{"newer":1}`)); err != nil {
 		t.Fatal(err)
 	}
 	var settlements []report.Settlement
@@ -69,5 +69,5 @@ func TestClaimEndsInOneGroupWithResend(t *testing.T) {
 func TestResendInPieces(t *testing.T) {
 	j := openPostgresTest(t)
 	j.Requests = commit.NewRequests(j.opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Contents: j.contents, Piece: 2})
-	committest.ResendInPieces(t, j)
+	journaltest.ResendInPieces(t, j)
 }

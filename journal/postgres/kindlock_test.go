@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/require"
-	"riskdex/journal/internal/committest"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 
@@ -47,14 +47,14 @@ func TestPostgresKindLock(t *testing.T) {
 		}
 	}
 	p[0].UnlockKind(report.Cities)
-	committest.Eventually(t, "the kind is unlocked", func() bool { return holderOf(t, p[1], report.Cities) == 0 })
+	journaltest.Eventually(t, "the kind is unlocked", func() bool { return holderOf(t, p[1], report.Cities) == 0 })
 	// A process that has not seen the lock may not lock the kind at once, either.
 	if err := p[1].LockKind(t.Context(), report.Cities); !errors.Is(err, report.ErrKindLocked) {
 		t.Errorf("a lock without having seen the other's returned %v, want ErrKindLocked", err)
 	}
 	require.NoError(t, p[1].LockKind(t.Context(), report.Cities))
 	p[1].UnlockKind(report.Cities)
-	committest.Eventually(t, "the kind is unlocked", func() bool { return holderOf(t, p[1], report.Cities) == 0 })
+	journaltest.Eventually(t, "the kind is unlocked", func() bool { return holderOf(t, p[1], report.Cities) == 0 })
 	for _, j := range []*Journal{p[0], p[2]} {
 		if err := claimOfCities(t, j); !errors.Is(err, report.ErrKindLocked) {
 			t.Errorf("the first Claim after the lock returned %v, want ErrKindLocked", err)
@@ -71,7 +71,7 @@ func TestPostgresKindLockWaits(t *testing.T) {
 	appendTo(t, p[0], "1", "x")
 	c := claimed(t, p[1])
 	held := later(func(ctx context.Context) error { return p[0].LockKind(ctx, report.Advisories) })
-	committest.Eventually(t, "it has the lock", func() bool { return holderOf(t, p[0], report.Advisories) != 0 })
+	journaltest.Eventually(t, "it has the lock", func() bool { return holderOf(t, p[0], report.Advisories) != 0 })
 	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
 	defer cancel()
 	select {
@@ -93,7 +93,7 @@ func TestPostgresKindLockOfADeadProcess(t *testing.T) {
 	require.NoError(t, claimOfCities(t, p[1]))
 	require.NoError(t, p[0].LockKind(t.Context(), report.Cities))
 	p[0].kill()
-	committest.Eventually(t, "its lock ends", func() bool { return holderOf(t, p[1], report.Cities) == 0 })
+	journaltest.Eventually(t, "its lock ends", func() bool { return holderOf(t, p[1], report.Cities) == 0 })
 	if err := claimOfCities(t, p[1]); !errors.Is(err, report.ErrKindLocked) {
 		t.Errorf("the first Claim after the lock returned %v, want ErrKindLocked", err)
 	}
@@ -108,7 +108,7 @@ func TestPostgresKindLockAndExpiredLease(t *testing.T) {
 	die := func() {
 		id := silent.member.me.Load()
 		clock.move(16 * time.Second)
-		committest.Eventually(t, "it is taken for dead", func() bool { return isGone(t, j, id) })
+		journaltest.Eventually(t, "it is taken for dead", func() bool { return isGone(t, j, id) })
 	}
 	live := func() { require.NoError(t, silent.renewLease(t.Context())) }
 	require.NoError(t, claimOfCities(t, silent))
@@ -122,7 +122,7 @@ func TestPostgresKindLockAndExpiredLease(t *testing.T) {
 	}
 	require.NoError(t, j.LockKind(t.Context(), report.Cities)) // another process has locked it meanwhile
 	j.UnlockKind(report.Cities)
-	committest.Eventually(t, "the kind is unlocked", func() bool { return holderOf(t, j, report.Cities) == 0 })
+	journaltest.Eventually(t, "the kind is unlocked", func() bool { return holderOf(t, j, report.Cities) == 0 })
 	live()
 	if err := claimOfCities(t, silent); !errors.Is(err, report.ErrKindLocked) {
 		t.Errorf("its Claim returned %v although another process had the lock, want ErrKindLocked", err)
@@ -132,7 +132,7 @@ func TestPostgresKindLockAndExpiredLease(t *testing.T) {
 	appendTo(t, j, "1", "x") // while: it waits for a claim, and loses the lock
 	c := claimed(t, j)
 	held := later(func(ctx context.Context) error { return silent.LockKind(ctx, report.Advisories) })
-	committest.Eventually(t, "it has the lock", func() bool { return holderOf(t, j, report.Advisories) != 0 })
+	journaltest.Eventually(t, "it has the lock", func() bool { return holderOf(t, j, report.Advisories) != 0 })
 	die()
 	live()
 	settle(t, j, report.Indexed, c...)
@@ -143,7 +143,7 @@ func TestPostgresKindLockAndExpiredLease(t *testing.T) {
 		t.Fatalf("the kind is locked by %d", holder)
 	}
 
-	committest.Eventually(t, "it may lock the kind", func() bool { return silent.LockKind(t.Context(), report.Advisories) == nil })
+	journaltest.Eventually(t, "it may lock the kind", func() bool { return silent.LockKind(t.Context(), report.Advisories) == nil })
 	die() // after: others continue, and it is told
 	live()
 	if _, err := silent.Claim(t.Context(), report.Advisories, 0, 0); !errors.Is(err, report.ErrKindLocked) {
@@ -250,7 +250,7 @@ func TestPostgresKindLockAfterClaimsWereReleased(t *testing.T) {
 	appendTo(t, p[0], "1", "x")
 	onItsWay := claimed(t, p[0])
 	execSQL(t, p[1], "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND application_name = $1", p[0].member.connections)
-	committest.Eventually(t, "its claims are released", func() bool {
+	journaltest.Eventually(t, "its claims are released", func() bool {
 		return valueOf[int](t, p[1], "SELECT count(*) FROM documents WHERE claimed <> 0") == 0
 	})
 	require.NoError(t, p[1].LockKind(t.Context(), report.Advisories))

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/testkit/journaltest"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -36,7 +36,7 @@ func TestStallDetectorNoticesAStop(t *testing.T) {
 func TestLateDeliveriesAreNotTaken(t *testing.T) {
 	j := openPostgresTest(t)
 	deliver := func(ctx context.Context) error {
-		_, err := j.Append(ctx, committest.Put("1", "{}"))
+		_, err := j.Append(ctx, journaltest.Put("1", "{}"))
 		return err
 	}
 	far := time.Since(j.stalls.start) + time.Hour
@@ -44,7 +44,7 @@ func TestLateDeliveriesAreNotTaken(t *testing.T) {
 	if err := deliver(t.Context()); !errors.Is(err, errLate) {
 		t.Errorf("Append after a stop returned %v, want errLate", err)
 	}
-	if err := j.Settle(t.Context(), []report.Settlement{{Key: committest.Put("1", "{}").Changes[0].Key, Version: 1, Outcome: report.Indexed}}); err != nil {
+	if err := j.Settle(t.Context(), []report.Settlement{{Key: journaltest.Put("1", "{}").Changes[0].Key, Version: 1, Outcome: report.Indexed}}); err != nil {
 		t.Errorf("Settle after a stop: %v", err)
 	}
 	j.stalls.until.Store(0)
@@ -53,17 +53,17 @@ func TestLateDeliveriesAreNotTaken(t *testing.T) {
 	var gone atomic.Bool
 	r := &commit.Request{Ctx: ctx, Done: make(chan error, 1), Versions: 1, Run: func(tx *commit.Transaction) error {
 		leave()
-		_, err := tx.Append(committest.Put("1", "{}"), j.opt)
+		_, err := tx.Append(journaltest.Put("1", "{}"), j.opt)
 		return err
 	}}
 	hungUp := &commit.Request{Ctx: t.Context(), Gone: gone.Load, Done: make(chan error, 1), Versions: 1, Run: func(tx *commit.Transaction) error {
 		gone.Store(true)
-		_, err := tx.Append(committest.Put("3", "{}"), j.opt)
+		_, err := tx.Append(journaltest.Put("3", "{}"), j.opt)
 		return err
 	}}
 	stays := make(chan error, 1)
 	j.execute([]*commit.Request{r, hungUp, {Ctx: t.Context(), Done: stays, Versions: 1, Run: func(tx *commit.Transaction) error {
-		_, err := tx.Append(committest.Put("2", "{}"), j.opt)
+		_, err := tx.Append(journaltest.Put("2", "{}"), j.opt)
 		return err
 	}}})
 	if err := <-r.Done; !errors.Is(err, context.Canceled) {

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/require"
-	"riskdex/journal/internal/committest"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 
@@ -59,8 +59,8 @@ func (l *load) isOver() bool {
 func (l *load) send(j *Journal, name string) {
 	for i := 0; !l.isOver(); i++ {
 		body := fmt.Sprintf("%s.%d", name, i)
-		ctx, cancel := context.WithTimeout(context.Background(), committest.Timeout)
-		d := committest.Put(fmt.Sprint(rand.IntN(20)), body)
+		ctx, cancel := context.WithTimeout(context.Background(), journaltest.Timeout)
+		d := journaltest.Put(fmt.Sprint(rand.IntN(20)), body)
 		stamps, err := j.Append(ctx, d)
 		if ctx.Err() != nil {
 			l.t.Error("Append hangs")
@@ -88,7 +88,7 @@ func (l *load) work(j *Journal) {
 }
 
 func (l *load) workOnce(j *Journal) {
-	ctx, cancel := context.WithTimeout(context.Background(), committest.Timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), journaltest.Timeout)
 	defer cancel()
 	changes, err := j.Claim(ctx, report.Advisories, 5, 1<<20)
 	if err != nil || len(changes) == 0 {
@@ -125,7 +125,7 @@ func (l *load) workOnce(j *Journal) {
 func (l *load) more(n int64) {
 	l.t.Helper()
 	before := l.acknowledged.Load()
-	committest.Eventually(l.t, "deliveries are acknowledged", func() bool { return l.acknowledged.Load() >= before+n })
+	journaltest.Eventually(l.t, "deliveries are acknowledged", func() bool { return l.acknowledged.Load() >= before+n })
 }
 
 // end stops the load, waits until everything is settled, and checks that what was
@@ -134,7 +134,7 @@ func (l *load) end() {
 	l.t.Helper()
 	close(l.over)
 	l.ended.Wait()
-	committest.Eventually(l.t, "everything is settled", func() bool {
+	journaltest.Eventually(l.t, "everything is settled", func() bool {
 		for _, j := range l.list {
 			l.workOnce(j)
 		}

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -59,12 +59,12 @@ func TestPostgresLeaseOfADeadProcess(t *testing.T) {
 	signs := func() bool {
 		return valueOf[int64](t, j, "SELECT alive_until FROM processes WHERE id = $1", j.member.me.Load()) > clock.now().Add(14*time.Second).UnixMicro()
 	}
-	committest.Eventually(t, "the other sends heartbeats", signs)
+	journaltest.Eventually(t, "the other sends heartbeats", signs)
 	if isGone(t, j, id) || len(claimed(t, j)) != 0 {
 		t.Fatal("its claim ended before its lease")
 	}
 	clock.move(time.Microsecond)
-	committest.Eventually(t, "the claim of the dead process is given out again", func() bool { return len(claimed(t, j)) == 1 })
+	journaltest.Eventually(t, "the claim of the dead process is given out again", func() bool { return len(claimed(t, j)) == 1 })
 	if !isGone(t, j, id) {
 		t.Error("the dead process is still a member")
 	}
@@ -79,7 +79,7 @@ func TestPostgresTakenForDead(t *testing.T) {
 	old := claimed(t, silent)
 	id := silent.member.me.Load()
 	clock.move(16 * time.Second)
-	committest.Eventually(t, "it is taken for dead", func() bool { return isGone(t, j, id) })
+	journaltest.Eventually(t, "it is taken for dead", func() bool { return isGone(t, j, id) })
 
 	settle(t, silent, report.Retry, old[1]) // nobody has it now: only a new claim leads to it
 	settle(t, silent, report.Indexed, old[1])
@@ -98,7 +98,7 @@ func TestPostgresTakenForDead(t *testing.T) {
 		t.Errorf("Claim returned %v, want errTakenForDead", err)
 	}
 	require.NoError(t, silent.renewLease(t.Context()))
-	committest.Eventually(t, "it is a member again", func() bool {
+	journaltest.Eventually(t, "it is a member again", func() bool {
 		got, err := silent.Claim(t.Context(), report.Advisories, 1, 1)
 		return err == nil && len(got) == 1 && got[0].ID == "3"
 	})
@@ -121,7 +121,7 @@ func TestPostgresOutageKillsNobody(t *testing.T) {
 	require.NoError(t, p[0].LockKind(t.Context(), report.Cities))
 	server.Kill()
 	ended := time.Now().Add(pace.lease)
-	committest.Eventually(t, "all leases have ended", func() bool { return time.Now().After(ended) })
+	journaltest.Eventually(t, "all leases have ended", func() bool { return time.Now().After(ended) })
 	require.NoError(t, server.Start(t.Context()))
 	for _, j := range []*Journal{p[2], p[0], p[1]} {
 		j.pool.Reset() // its connections belong to the server that has ended
@@ -142,9 +142,9 @@ func TestPostgresOutageShows(t *testing.T) {
 	server := postgrestest.Start(t)
 	j := process(t, server.URL(), hasty(), journal.Options{})
 	server.Kill()
-	committest.Eventually(t, "it is not ready", func() bool { return j.Ready() != nil })
+	journaltest.Eventually(t, "it is not ready", func() bool { return j.Ready() != nil })
 	require.NoError(t, server.Start(t.Context()))
-	committest.Eventually(t, "it is ready again", func() bool { return j.Ready() == nil })
+	journaltest.Eventually(t, "it is ready again", func() bool { return j.Ready() == nil })
 }
 
 // listens returns how many processes listen for the changes of others.
@@ -157,7 +157,7 @@ func listens(t *testing.T, j *Journal) int {
 func TestPostgresNotifiesOthers(t *testing.T) {
 	_, p := processes(t, 2, silent())
 	doer, idle := p[0], p[1]
-	committest.Eventually(t, "both listen", func() bool { return listens(t, doer) == 2 })
+	journaltest.Eventually(t, "both listen", func() bool { return listens(t, doer) == 2 })
 	var c []report.Change
 	for _, step := range []struct {
 		what string
@@ -173,7 +173,7 @@ func TestPostgresNotifiesOthers(t *testing.T) {
 		}},
 		{"the end of the other", func() { require.NoError(t, doer.Close()) }},
 	} {
-		committest.Eventually(t, "no notification is under way", func() bool {
+		journaltest.Eventually(t, "no notification is under way", func() bool {
 			select {
 			case <-idle.Changed():
 				return false
@@ -184,16 +184,16 @@ func TestPostgresNotifiesOthers(t *testing.T) {
 		step.do()
 		select {
 		case <-idle.Changed():
-		case <-time.After(committest.Timeout):
+		case <-time.After(journaltest.Timeout):
 			t.Fatalf("%s: the other process is not notified", step.what)
 		}
-		committest.Eventually(t, step.what+" can be claimed", func() bool {
+		journaltest.Eventually(t, step.what+" can be claimed", func() bool {
 			got := claimed(t, idle)
 			settle(t, idle, report.Retry, got...)
 			return len(got) == 1
 		})
 		if step.what != "the end of the other" {
-			committest.Eventually(t, "the process that did it is notified itself", func() bool { c = claimed(t, doer); return len(c) == 1 })
+			journaltest.Eventually(t, "the process that did it is notified itself", func() bool { c = claimed(t, doer); return len(c) == 1 })
 		}
 	}
 }
@@ -201,12 +201,12 @@ func TestPostgresNotifiesOthers(t *testing.T) {
 // TestPostgresListensAgain cuts the connection on which a process is notified.
 func TestPostgresListensAgain(t *testing.T) {
 	_, p := processes(t, 2, silent())
-	committest.Eventually(t, "both listen", func() bool { return listens(t, p[0]) == 2 })
-	committest.Eventually(t, "no notification is under way", func() bool { return len(claimed(t, p[1])) == 0 && p[1].idle.isIdle(report.Advisories) })
+	journaltest.Eventually(t, "both listen", func() bool { return listens(t, p[0]) == 2 })
+	journaltest.Eventually(t, "no notification is under way", func() bool { return len(claimed(t, p[1])) == 0 && p[1].idle.isIdle(report.Advisories) })
 	execSQL(t, p[0], "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN %'")
-	committest.Eventually(t, "nobody listens", func() bool { return listens(t, p[0]) == 0 })
+	journaltest.Eventually(t, "nobody listens", func() bool { return listens(t, p[0]) == 0 })
 	appendTo(t, p[0], "1", "x")
-	committest.Eventually(t, "the change is noticed all the same", func() bool { return len(claimed(t, p[1])) == 1 })
+	journaltest.Eventually(t, "the change is noticed all the same", func() bool { return len(claimed(t, p[1])) == 1 })
 }
 
 // TestPostgresStuckTransaction: a process stops within a transaction, as by SIGSTOP. Its
@@ -248,11 +248,11 @@ func TestPostgresStuckTransaction(t *testing.T) {
 			p = append(p, process(t, url, alone, journal.Options{}))
 			appendTo(t, p[0], "1", "x")
 			stop(t, p[1])
-			committest.Eventually(t, "it blocks others", func() bool {
+			journaltest.Eventually(t, "it blocks others", func() bool {
 				return valueOf[int](t, p[0], "SELECT count(*) FROM (SELECT FROM documents FOR UPDATE SKIP LOCKED) AS free") == 0
 			})
-			committest.Eventually(t, "it no longer blocks others", func() bool {
-				_, err := p[0].Append(t.Context(), committest.Put("1", strings.Repeat("y", 10)))
+			journaltest.Eventually(t, "it no longer blocks others", func() bool {
+				_, err := p[0].Append(t.Context(), journaltest.Put("1", strings.Repeat("y", 10)))
 				return err == nil
 			})
 		})

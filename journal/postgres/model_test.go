@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/postgres/postgrestest"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -63,7 +63,7 @@ func (m *twoProcesses) fail(what string, err error) {
 }
 
 func (m *twoProcesses) deliver(t *rapid.T) {
-	d := committest.Put(rapid.SampledFrom(m.ids).Draw(t, "id"), "x")
+	d := journaltest.Put(rapid.SampledFrom(m.ids).Draw(t, "id"), "x")
 	stamps, err := m.p[m.one()].Append(context.Background(), d)
 	m.fail("Append", err)
 	s := stamps[0]
@@ -156,7 +156,7 @@ func (m *twoProcesses) resend(*rapid.T) {
 // end continues until nothing is pending.
 func (m *twoProcesses) end() {
 	m.wake(m.t)
-	deadline := time.Now().Add(committest.Timeout)
+	deadline := time.Now().Add(journaltest.Timeout)
 	for over := false; !over && time.Now().Before(deadline); {
 		for i, j := range m.p {
 			m.settleAll(i)

@@ -9,11 +9,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"riskdex/internal/networktest"
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/networktest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -39,9 +39,9 @@ func TestPostgresNetworkSwallows(t *testing.T) {
 	network.Swallow()
 	for i := range 4 {
 		all.Go(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), committest.Timeout)
+			ctx, cancel := context.WithTimeout(context.Background(), journaltest.Timeout)
 			defer cancel()
-			if _, err := j.Append(ctx, committest.Put(fmt.Sprint(i), "swallowed")); err == nil || ctx.Err() != nil {
+			if _, err := j.Append(ctx, journaltest.Put(fmt.Sprint(i), "swallowed")); err == nil || ctx.Err() != nil {
 				t.Errorf("Append: %v, %v", err, ctx.Err())
 			}
 		})
@@ -49,7 +49,7 @@ func TestPostgresNetworkSwallows(t *testing.T) {
 			if i > 0 {
 				return
 			}
-			ctx, cancel := context.WithTimeout(context.Background(), committest.Timeout)
+			ctx, cancel := context.WithTimeout(context.Background(), journaltest.Timeout)
 			defer cancel()
 			if _, err := j.Claim(ctx, report.Advisories, 1, 1); err == nil || ctx.Err() != nil {
 				t.Errorf("Claim: %v, %v", err, ctx.Err())
@@ -65,9 +65,9 @@ func TestPostgresNetworkSwallows(t *testing.T) {
 	}
 	appendTo(t, other, "0", "y")
 	network.Heal()
-	committest.Eventually(t, "it recovers by itself", func() bool { return j.Ready() == nil })
+	journaltest.Eventually(t, "it recovers by itself", func() bool { return j.Ready() == nil })
 	appendTo(t, j, "0", "z")
-	committest.Eventually(t, "it claims again", func() bool {
+	journaltest.Eventually(t, "it claims again", func() bool {
 		got, err := j.Claim(t.Context(), report.Advisories, 100, 1<<20)
 		return err == nil && len(got) > 0
 	})
@@ -93,16 +93,16 @@ func TestPostgresClaimWithoutAnswer(t *testing.T) {
 		_, err := j.Claim(ctx, report.Advisories, 10, 1<<20)
 		return err
 	})
-	committest.Eventually(t, "the server executes the commit", func() bool { return waitsFor(t, other, "advisory") })
+	journaltest.Eventually(t, "the server executes the commit", func() bool { return waitsFor(t, other, "advisory") })
 	network.Cut()
 	if err := <-answer; err == nil {
 		t.Error("Claim got an answer, so this test shows nothing")
 	}
 	_, err = lock.Exec(t.Context(), "SELECT pg_advisory_unlock(1)")
 	require.NoError(t, err)
-	committest.Eventually(t, "the claim is committed", func() bool { return valueOf[int](t, other, "SELECT count(*) FROM documents WHERE claimed <> 0") == 1 })
+	journaltest.Eventually(t, "the claim is committed", func() bool { return valueOf[int](t, other, "SELECT count(*) FROM documents WHERE claimed <> 0") == 1 })
 	network.Restore()
-	committest.Eventually(t, "the change is given out", func() bool {
+	journaltest.Eventually(t, "the change is given out", func() bool {
 		got, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
 		return err == nil && len(got) == 1
 	})

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/postgres/postgrestest"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -22,7 +22,7 @@ func TestGroupsDoNotReadTheWholeTable(t *testing.T) {
 			var d report.Delivery
 			for range documents {
 				next++
-				d.Changes = append(d.Changes, committest.Put(fmt.Sprint(next), "{}").Changes...)
+				d.Changes = append(d.Changes, journaltest.Put(fmt.Sprint(next), "{}").Changes...)
 			}
 			if _, err := j.Append(t.Context(), d); err != nil {
 				t.Fatal(err)
@@ -38,7 +38,7 @@ func TestGroupsDoNotReadTheWholeTable(t *testing.T) {
 	for _, documents := range []int{1, 32} {
 		before := read()
 		put(50, documents)
-		committest.Eventually(t, "the statistics have the last groups", func() bool {
+		journaltest.Eventually(t, "the statistics have the last groups", func() bool {
 			return valueOf[int](t, j, "SELECT n_tup_ins FROM pg_stat_user_tables WHERE relname = 'documents' AND schemaname = current_schema") >= next
 		})
 		if n := read() - before; n > 300_000 { // the whole table each time is a million; groups of 1000 may be counted late

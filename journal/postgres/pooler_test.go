@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
-	"riskdex/internal/torture"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
+	"riskdex/internal/testkit/torture"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 )
 
 // TestThroughPgBouncer: with its default parameters of the start, and a pool that is large enough for all sessions,
@@ -33,23 +33,23 @@ func TestThroughPgBouncer(t *testing.T) {
 	l := loadOn(t, p)
 	again := func() {
 		t.Helper()
-		committest.Eventually(t, "both recover by themselves", func() bool { return p[0].Ready() == nil && p[1].Ready() == nil })
+		journaltest.Eventually(t, "both recover by themselves", func() bool { return p[0].Ready() == nil && p[1].Ready() == nil })
 		l.more(50)
 	}
 	for range torture.Extent(1, 20) {
 		l.more(50)
 		pooler.Kill()
-		committest.Eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
+		journaltest.Eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
 		require.NoError(t, pooler.Start(t.Context()))
 		again()
 		require.NoError(t, pooler.Command(t.Context(), "KILL postgres")) // which pauses it, too
-		committest.Eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
+		journaltest.Eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
 		require.NoError(t, pooler.Command(t.Context(), "RESUME postgres"))
 		again()
 		require.NoError(t, pooler.Command(t.Context(), "RECONNECT"))
 		l.more(50)
 		server.Kill()
-		committest.Eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
+		journaltest.Eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
 		require.NoError(t, server.Start(t.Context()))
 		again()
 	}
@@ -83,9 +83,9 @@ func TestSessionOfAnother(t *testing.T) {
 		require.NoError(t, err)
 		conn.Release()
 	}
-	if _, err := j.Append(t.Context(), committest.Put("2", "y")); !errors.Is(err, errSharedSession) {
+	if _, err := j.Append(t.Context(), journaltest.Put("2", "y")); !errors.Is(err, errSharedSession) {
 		t.Errorf("it is accepted: %v", err)
 	}
-	committest.Eventually(t, "with sessions of its own, it goes on", func() bool { return j.Ready() == nil })
+	journaltest.Eventually(t, "with sessions of its own, it goes on", func() bool { return j.Ready() == nil })
 	appendTo(t, j, "2", "y")
 }

@@ -11,11 +11,11 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -58,13 +58,13 @@ func TestPostgresRefusalsStayBounded(t *testing.T) {
 // document, just when a delete has not found the document, and is not to be remembered.
 func TestPostgresDeleteMeetsARetry(t *testing.T) {
 	_, p := processes(t, 2, silent())
-	deliver(t, p[0], committest.Put("other", "{}"))
+	deliver(t, p[0], journaltest.Put("other", "{}"))
 	_, err := p[0].Append(t.Context(), refusalOf(""))
 	require.NoError(t, err)
 	refused, err := p[0].Refusals(t.Context(), 0, 1)
 	require.NoError(t, err)
 	execSQL(t, p[0], fmt.Sprintf("UPDATE totals SET tombstones = %d WHERE kind = 'advisories'", journal.MaxRemembered))
-	retry, gone := committest.Put("1", "{}"), committest.Delete("1")
+	retry, gone := journaltest.Put("1", "{}"), journaltest.Delete("1")
 	retry.RetryOf = refused[0].Seq
 	var stamps []report.Stamp
 	require.NoError(t, p[0].queue.Do(t.Context(), &commit.Request{
@@ -105,10 +105,10 @@ func TestPostgresDeliveryMeetsADroppedRefusal(t *testing.T) {
 	require.NoError(t, p[1].queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(tx *commit.Transaction) error {
 		_, err := tx.DropThese([]int64{valueOf[int64](t, p[0], "SELECT seq FROM refusals")})
 		delivered = later(func(ctx context.Context) error {
-			_, err := p[0].Append(ctx, committest.Put("7", "{}"))
+			_, err := p[0].Append(ctx, journaltest.Put("7", "{}"))
 			return err
 		})
-		committest.Eventually(t, "the delivery waits for it", func() bool { return waitsFor(t, p[1], "transactionid") || len(delivered) > 0 })
+		journaltest.Eventually(t, "the delivery waits for it", func() bool { return waitsFor(t, p[1], "transactionid") || len(delivered) > 0 })
 		return err
 	}}))
 	require.NoError(t, <-delivered)
@@ -120,13 +120,13 @@ func TestPostgresDeliveryMeetsADroppedRefusal(t *testing.T) {
 func TestPostgresSaysOnceThatRefusalsLostTheirPlace(t *testing.T) {
 	var log bytes.Buffer
 	p := process(t, postgrestest.URL(t), silent(), journal.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
-	deliver(t, p, committest.Put("other", "{}"))
+	deliver(t, p, journaltest.Put("other", "{}"))
 	_, err := p.Append(t.Context(), refusalOf(""))
 	require.NoError(t, err)
 	execSQL(t, p, fmt.Sprintf("UPDATE totals SET tombstones = %d WHERE kind = 'advisories'", journal.MaxRemembered))
 	tries := 0
 	require.NoError(t, p.queue.Do(t.Context(), &commit.Request{Versions: 1, Sync: true, Run: func(tx *commit.Transaction) error {
-		if _, err := tx.Append(committest.Delete("1"), p.opt); err != nil {
+		if _, err := tx.Append(journaltest.Delete("1"), p.opt); err != nil {
 			return err
 		}
 		if tries++; tries < 3 {

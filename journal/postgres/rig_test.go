@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -31,7 +31,7 @@ func hasty() pace {
 func silent() pace {
 	p := usualPace()
 	p.lease, p.heartbeat = time.Hour, time.Hour
-	p.stuck, p.group = 2*committest.Timeout, 2*committest.Timeout
+	p.stuck, p.group = 2*journaltest.Timeout, 2*journaltest.Timeout
 	return p
 }
 
@@ -80,7 +80,7 @@ func (j *Journal) kill() {
 // appendTo delivers an advisory.
 func appendTo(t testing.TB, j *Journal, id, body string) report.Version {
 	t.Helper()
-	return deliver(t, j, committest.Put(id, body))
+	return deliver(t, j, journaltest.Put(id, body))
 }
 
 func deliver(t testing.TB, j *Journal, d report.Delivery) report.Version {
@@ -169,7 +169,7 @@ func waitsFor(t testing.TB, j *Journal, event string) bool {
 func later(f func(context.Context) error) <-chan error {
 	done := make(chan error, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), committest.Timeout)
+		ctx, cancel := context.WithTimeout(context.Background(), journaltest.Timeout)
 		defer cancel()
 		done <- f(ctx)
 	}()

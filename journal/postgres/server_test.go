@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/needs"
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
-	"riskdex/internal/torture"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/needs"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
+	"riskdex/internal/testkit/torture"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -32,9 +32,9 @@ func TestPostgresKilled(t *testing.T) {
 	for range torture.Extent(4, 40) {
 		l.more(50)
 		server.Kill()
-		committest.Eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
+		journaltest.Eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
 		require.NoError(t, server.Start(t.Context()))
-		committest.Eventually(t, "both recover by themselves", func() bool { return p[0].Ready() == nil && p[1].Ready() == nil })
+		journaltest.Eventually(t, "both recover by themselves", func() bool { return p[0].Ready() == nil && p[1].Ready() == nil })
 	}
 	l.more(50)
 	l.end()
@@ -57,7 +57,7 @@ func failover(t *testing.T) {
 	require.NoError(t, standby.Start(t.Context()))
 	execSQL(t, setUp, "ALTER SYSTEM SET synchronous_standby_names = '*'")
 	execSQL(t, setUp, "SELECT pg_reload_conf()")
-	committest.Eventually(t, "the standby is waited for", func() bool {
+	journaltest.Eventually(t, "the standby is waited for", func() bool {
 		return valueOf[int](t, setUp, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == 1
 	})
 	require.NoError(t, setUp.Close())
@@ -71,9 +71,9 @@ func failover(t *testing.T) {
 	l.more(200)
 	before := p[0].member.me.Load()
 	primary.Kill()
-	committest.Eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
+	journaltest.Eventually(t, "it is noticed", func() bool { return p[0].Ready() != nil && p[1].Ready() != nil })
 	require.NoError(t, standby.Promote(t.Context()))
-	committest.Eventually(t, "both recover by themselves", func() bool { return p[0].Ready() == nil && p[1].Ready() == nil })
+	journaltest.Eventually(t, "both recover by themselves", func() bool { return p[0].Ready() == nil && p[1].Ready() == nil })
 	l.more(200)
 	l.end()
 	if p[0].member.me.Load() != before {
@@ -98,7 +98,7 @@ func TestPostgresForgetsASettlement(t *testing.T) {
 	server.Kill()
 	require.NoError(t, server.Start(t.Context()))
 	given := map[report.ID]bool{}
-	committest.Eventually(t, "both are given out", func() bool {
+	journaltest.Eventually(t, "both are given out", func() bool {
 		changes, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
 		for _, c := range changes {
 			given[c.ID] = true
@@ -114,8 +114,8 @@ func TestPostgresReadOnly(t *testing.T) {
 	appendTo(t, j, "1", "x")
 	execSQL(t, j, "ALTER SYSTEM SET default_transaction_read_only = on")
 	execSQL(t, j, "SELECT pg_reload_conf()")
-	committest.Eventually(t, "Append fails", func() bool {
-		_, err := j.Append(t.Context(), committest.Put("1", "x"))
+	journaltest.Eventually(t, "Append fails", func() bool {
+		_, err := j.Append(t.Context(), journaltest.Put("1", "x"))
 		return err != nil && strings.Contains(err.Error(), "read-only") && !errors.Is(err, report.ErrNoRoom)
 	})
 	if j.Ready() == nil {
@@ -129,7 +129,7 @@ func TestPostgresReadOnly(t *testing.T) {
 	}
 	execSQL(t, j, "ALTER SYSTEM SET default_transaction_read_only = off")
 	execSQL(t, j, "SELECT pg_reload_conf()")
-	committest.Eventually(t, "it recovers by itself", func() bool { return j.Ready() == nil })
+	journaltest.Eventually(t, "it recovers by itself", func() bool { return j.Ready() == nil })
 	appendTo(t, j, "1", "y")
 	sumsHold(t, j)
 }
@@ -166,8 +166,8 @@ func TestPostgresFullDisk(t *testing.T) {
 	execSQL(t, j, "ALTER TABLE documents ALTER body SET STORAGE EXTERNAL")
 
 	taken := 0
-	committest.Eventually(t, "the disk is full", func() bool {
-		_, err := j.Append(t.Context(), committest.Put(fmt.Sprint(taken), noise(100_000)))
+	journaltest.Eventually(t, "the disk is full", func() bool {
+		_, err := j.Append(t.Context(), journaltest.Put(fmt.Sprint(taken), noise(100_000)))
 		if err == nil {
 			taken++
 		} else if !errors.Is(err, report.ErrNoRoom) {
@@ -181,7 +181,7 @@ func TestPostgresFullDisk(t *testing.T) {
 		t.Errorf("%d deliveries were acknowledged, but the journal has %d: %v", taken, len(entries), err)
 	}
 	execSQL(t, j, "ALTER TABLE documents SET TABLESPACE pg_default")
-	committest.Eventually(t, "there is space again", func() bool { return j.Ready() == nil })
+	journaltest.Eventually(t, "there is space again", func() bool { return j.Ready() == nil })
 	appendTo(t, j, "last", noise(100_000))
 	sumsHold(t, j)
 }
@@ -197,13 +197,13 @@ func TestPostgresMaxBytes(t *testing.T) {
 		if i > 10_000 {
 			t.Fatal("the limit was never reached")
 		}
-		_, err := p[0].Append(t.Context(), committest.Put(fmt.Sprint(i), noise(20_000)))
+		_, err := p[0].Append(t.Context(), journaltest.Put(fmt.Sprint(i), noise(20_000)))
 		if err != nil && !errors.Is(err, report.ErrNoRoom) {
 			t.Fatal(err)
 		}
 	}
 	for _, j := range p {
-		if _, err := j.Append(t.Context(), committest.Put("more", "x")); !errors.Is(err, report.ErrNoRoom) {
+		if _, err := j.Append(t.Context(), journaltest.Put("more", "x")); !errors.Is(err, report.ErrNoRoom) {
 			t.Errorf("Append past the limit returned %v, want ErrNoRoom", err)
 		}
 		settle(t, j, report.Indexed, claimed(t, j)...)
@@ -212,7 +212,7 @@ func TestPostgresMaxBytes(t *testing.T) {
 		}
 	}
 	for _, j := range p {
-		deliver(t, j, committest.Delete("1"))
+		deliver(t, j, journaltest.Delete("1"))
 	}
 	sumsHold(t, p...)
 }
@@ -226,7 +226,7 @@ func TestPostgresLimitEndsWhenSpaceIsFreed(t *testing.T) {
 	for range 2 {
 		n := 0
 		for ; j.Ready() == nil && n < 10_000; n++ {
-			if _, err := j.Append(t.Context(), committest.Put(fmt.Sprint(n), noise(20_000))); err != nil && !errors.Is(err, report.ErrNoRoom) {
+			if _, err := j.Append(t.Context(), journaltest.Put(fmt.Sprint(n), noise(20_000))); err != nil && !errors.Is(err, report.ErrNoRoom) {
 				t.Fatal(err)
 			}
 		}
@@ -234,9 +234,9 @@ func TestPostgresLimitEndsWhenSpaceIsFreed(t *testing.T) {
 			t.Fatalf("after %d documents: %v, want ErrNoRoom", n, err)
 		}
 		for i := range n {
-			deliver(t, j, committest.Delete(fmt.Sprint(i)))
+			deliver(t, j, journaltest.Delete(fmt.Sprint(i)))
 		}
-		committest.Eventually(t, "there is room again", func() bool { return j.Ready() == nil })
+		journaltest.Eventually(t, "there is room again", func() bool { return j.Ready() == nil })
 		if s, err := j.Stats(t.Context()); err != nil || s.Used >= limit || s.Bytes < limit {
 			t.Errorf("Stats: %+v, %v; want less used than the tables take", s, err)
 		}
@@ -248,7 +248,7 @@ func TestPostgresLimitEndsWhenSpaceIsFreed(t *testing.T) {
 func TestPostgresNoServer(t *testing.T) {
 	server := postgrestest.Start(t)
 	require.NoError(t, server.Stop())
-	ctx, cancel := context.WithTimeout(t.Context(), committest.Timeout)
+	ctx, cancel := context.WithTimeout(t.Context(), journaltest.Timeout)
 	defer cancel()
 	start := time.Now()
 	if _, err := Open(ctx, server.URL(), journal.Options{}); err == nil || ctx.Err() != nil {

@@ -12,11 +12,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -32,7 +32,7 @@ func TestPostgresSetUpAtOnce(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if _, err := j.Append(t.Context(), committest.Put(fmt.Sprint(i), "x")); err != nil {
+				if _, err := j.Append(t.Context(), journaltest.Put(fmt.Sprint(i), "x")); err != nil {
 					t.Error(err)
 				}
 				if err := j.Close(); err != nil {
@@ -67,7 +67,7 @@ func TestPostgresSetUpWaits(t *testing.T) {
 	}()
 	select {
 	case <-logged:
-	case <-time.After(committest.Timeout):
+	case <-time.After(journaltest.Timeout):
 		t.Error("the log does not say what riskdex waits for")
 	}
 	require.NoError(t, tx.Rollback(t.Context()))
@@ -154,7 +154,7 @@ func TestPostgresDamage(t *testing.T) {
 			_, p := processes(t, 2, silent())
 			j := p[0]
 			for i := range 3 {
-				deliver(t, j, committest.PutCity(fmt.Sprint(i), "LON", strings.Repeat("y", 10_000)))
+				deliver(t, j, journaltest.PutCity(fmt.Sprint(i), "LON", strings.Repeat("y", 10_000)))
 			}
 			damageRow(t, j, damage)
 			id := report.ID("1")
@@ -175,7 +175,7 @@ func TestPostgresDamage(t *testing.T) {
 				t.Errorf("RetryDead = %d, %v", n, err)
 			}
 			sumsHold(t, p...)
-			good := committest.PutCity(string(id), "", "good")
+			good := journaltest.PutCity(string(id), "", "good")
 			good.Changes[0].ExactID = false
 			deliver(t, j, good)
 			changes, err = j.Claim(t.Context(), report.Cities, 100, 1<<20)

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -18,13 +18,13 @@ import (
 // unchanged.
 func TestBackupRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
-	mustAppend(t, openTest(t, path, journal.Options{}), committest.Put("1", strings.Repeat("x", 1<<20)))
+	mustAppend(t, openTest(t, path, journal.Options{}), journaltest.Put("1", strings.Repeat("x", 1<<20)))
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	foreign := filepath.Join(t.TempDir(), "foreign.db")
 	execRaw(t, foreign, `CREATE TABLE t (x)`)
 	text := filepath.Join(t.TempDir(), "text.db")
-	committest.WriteFile(t, text, strings.Repeat("no database ", 1000))
+	journaltest.WriteFile(t, text, strings.Repeat("no database ", 1000))
 	missing := filepath.Join(t.TempDir(), "missing.db")
 
 	for _, c := range []struct {
@@ -47,14 +47,14 @@ func TestBackupRefuses(t *testing.T) {
 			dir := t.TempDir()
 			want := []string{}
 			if c.beside != "" {
-				committest.WriteFile(t, filepath.Join(dir, c.beside), "mine")
+				journaltest.WriteFile(t, filepath.Join(dir, c.beside), "mine")
 				want = append(want, c.beside)
 			}
 			_, err := Backup(ctx, c.from, filepath.Join(dir, "copy.db"), nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
-			committest.CheckFolder(t, dir, want)
+			journaltest.CheckFolder(t, dir, want)
 		})
 	}
 	if _, err := os.Stat(missing); !errors.Is(err, os.ErrNotExist) {
@@ -65,7 +65,7 @@ func TestBackupRefuses(t *testing.T) {
 // TestBackupCancelled cancels the context during the copy and during the check.
 func TestBackupCancelled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
-	mustAppend(t, openTest(t, path, journal.Options{}), committest.Put("1", strings.Repeat("x", 3<<20)))
+	mustAppend(t, openTest(t, path, journal.Options{}), journaltest.Put("1", strings.Repeat("x", 3<<20)))
 	for _, checking := range []bool{false, true} {
 		ctx, cancel := context.WithCancel(t.Context())
 		dir := t.TempDir()
@@ -77,7 +77,7 @@ func TestBackupCancelled(t *testing.T) {
 		if !errors.Is(err, context.Canceled) && (err == nil || !strings.Contains(err.Error(), "interrupted")) {
 			t.Errorf("checking %v: %v", checking, err)
 		}
-		committest.CheckFolder(t, dir, nil)
+		journaltest.CheckFolder(t, dir, nil)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestBackupLeavesSpace(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 	j.quota.min, j.quota.diskFree = 100<<20, func(string) (int64, error) { return 100<<20 + 50<<10, nil }
 	start(t, j)
-	mustAppend(t, j, committest.Put("1", "{}"))
+	mustAppend(t, j, journaltest.Put("1", "{}"))
 	to := filepath.Join(t.TempDir(), "copy.db")
 	if _, err := j.Backup(t.Context(), to, nil); err == nil || !strings.Contains(err.Error(), "choose another disk") {
 		t.Errorf("the backup returned %v, want advice to choose another disk", err)
@@ -101,7 +101,7 @@ func TestBackupLeavesSpace(t *testing.T) {
 // TestBackupEndsWithTheJournal if the journal is closed meanwhile.
 func TestBackupEndsWithTheJournal(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{MinFree: -1})
-	mustAppend(t, j, committest.Put("1", strings.Repeat("x", 3<<20)))
+	mustAppend(t, j, journaltest.Put("1", strings.Repeat("x", 3<<20)))
 	to := filepath.Join(t.TempDir(), "copy.db")
 	_, err := j.Backup(t.Context(), to, func(report.BackupProgress) { require.NoError(t, j.Close()) })
 	if !errors.Is(err, journal.ErrClosed) {

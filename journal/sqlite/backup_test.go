@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/testkit/journaltest"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -46,7 +46,7 @@ func TestBackupUnderLoad(t *testing.T) {
 func checkNewer(t *testing.T, path string, acks []acknowledged) {
 	t.Helper()
 	j := openTest(t, path, journal.Options{})
-	stamps, err := j.Append(t.Context(), committest.Put("hot1", "{}"))
+	stamps, err := j.Append(t.Context(), journaltest.Put("hot1", "{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func onlyFile(t *testing.T, path string) {
 func TestBackupOfClosed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path, journal.Options{})
-	mustAppend(t, j, committest.Put("1", "one"))
+	mustAppend(t, j, journaltest.Put("1", "one"))
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -115,9 +115,9 @@ func backUp(t *testing.T, path string, records int64) string {
 // TestBackupInProcess copies a journal that this process has open. It must stay locked.
 func TestBackupInProcess(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-	mustAppend(t, j, committest.Put("1", "one"))
+	mustAppend(t, j, journaltest.Put("1", "one"))
 	to := backUp(t, j.path, 1)
-	mustAppend(t, j, committest.Put("2", "two"))
+	mustAppend(t, j, journaltest.Put("2", "two"))
 	got, err := openTest(t, to, journal.Options{}).Claim(t.Context(), report.Advisories, 10, 1<<20)
 	if err != nil || len(got) != 1 || string(got[0].Body) != "one" {
 		t.Errorf("the copy gave out %v, %v; want only the body one", got, err)
@@ -128,12 +128,12 @@ func TestBackupInProcess(t *testing.T) {
 func TestBackupIsOfOneMoment(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	for n := range 10 {
-		mustAppend(t, j, committest.Put(fmt.Sprint(n), strings.Repeat("x", 1<<20)))
+		mustAppend(t, j, journaltest.Put(fmt.Sprint(n), strings.Repeat("x", 1<<20)))
 	}
 	to, steps := filepath.Join(t.TempDir(), "copy.db"), 0
 	r, err := Backup(t.Context(), j.path, to, func(p report.BackupProgress) {
 		if steps++; !p.Checking && steps < 100 {
-			mustAppend(t, j, committest.Put("later", "{}"))
+			mustAppend(t, j, journaltest.Put("later", "{}"))
 		}
 	})
 	if err != nil || r.Records != 10 || steps < 5 || steps > 30 {
@@ -146,7 +146,7 @@ func TestBackupIsOfOneMoment(t *testing.T) {
 func TestBackupNamesDamage(t *testing.T) {
 	record := damaged(t, "body = CAST(replace(body, 'yy', 'yz') AS BLOB)")
 	pages := damaged(t, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
-	committest.BreakPages(t, pages)
+	journaltest.BreakPages(t, pages)
 	for path, want := range map[string]string{record: "1", pages: "(record 2 cannot be read)"} {
 		to := filepath.Join(t.TempDir(), "copy.db")
 		r, err := Backup(t.Context(), path, to, nil)

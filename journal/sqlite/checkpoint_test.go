@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/testkit/journaltest"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 )
 
 // TestWALDoesNotCountForLong sets a limit that the WAL alone would reach: it is
@@ -18,7 +18,7 @@ func TestWALDoesNotCountForLong(t *testing.T) {
 	body := strings.Repeat("x", 100<<10)
 	write := func(times int) {
 		for n := range times {
-			mustAppend(t, r.Journal, committest.Put(fmt.Sprint(n%10), body))
+			mustAppend(t, r.Journal, journaltest.Put(fmt.Sprint(n%10), body))
 		}
 	}
 	write(200)
@@ -37,7 +37,7 @@ func TestWALDoesNotCountForLong(t *testing.T) {
 // afterwards it is short again.
 func TestLongReader(t *testing.T) {
 	r := newQuotaRig(t, journal.Options{})
-	mustAppend(t, r.Journal, committest.Put("1", "{}"))
+	mustAppend(t, r.Journal, journaltest.Put("1", "{}"))
 	tx, err := r.e.readers.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestLongReader(t *testing.T) {
 	write := func(times int) int64 {
 		for i := range times {
 			r.pass(measureEvery)
-			mustAppend(t, r.Journal, committest.Put(fmt.Sprint(i), body))
+			mustAppend(t, r.Journal, journaltest.Put(fmt.Sprint(i), body))
 		}
 		size, err := fileSize(r.path + "-wal")
 		if err != nil {
@@ -78,7 +78,7 @@ func TestIdleTruncatesTheWAL(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 	j.idleAfter = time.Millisecond
 	start(t, j)
-	mustAppend(t, j, committest.Put("1", "{}"))
+	mustAppend(t, j, journaltest.Put("1", "{}"))
 	deadline := time.Now().Add(10 * time.Second)
 	for {
 		size, err := fileSize(j.path + "-wal")

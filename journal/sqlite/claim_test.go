@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/testkit/journaltest"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -17,9 +17,9 @@ import (
 // writer in between reading and deciding.
 func TestClaimSeesWhatIsCommittedMeanwhile(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-	mustAppend(t, j, committest.Put("overtaken", "old"))
-	mustAppend(t, j, committest.Put("settled", "old"))
-	mustAppend(t, j, committest.Put("untouched", "old"))
+	mustAppend(t, j, journaltest.Put("overtaken", "old"))
+	mustAppend(t, j, journaltest.Put("settled", "old"))
+	mustAppend(t, j, journaltest.Put("untouched", "old"))
 	c := j.claims
 	c.reading.Lock()
 	defer c.reading.Unlock()
@@ -38,7 +38,7 @@ func TestClaimSeesWhatIsCommittedMeanwhile(t *testing.T) {
 		documents = append(documents, d)
 	}
 
-	mustAppend(t, j, committest.Put("overtaken", "new"))
+	mustAppend(t, j, journaltest.Put("overtaken", "new"))
 	s := report.Settlement{Key: keys[1], Version: documents[1].Version, Outcome: report.Indexed}
 	if err := j.Settle(t.Context(), []report.Settlement{s}); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestCommitIsNotedUnderItsLock(t *testing.T) {
 		return time.Now()
 	}}
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), opt)
-	mustAppend(t, j, committest.Put("1", "{}"))
+	mustAppend(t, j, journaltest.Put("1", "{}"))
 	changes, err := j.Claim(t.Context(), report.Advisories, 1, 1)
 	if err != nil || len(changes) != 1 {
 		t.Fatalf("claimed %v, %v", changes, err)
@@ -102,7 +102,7 @@ func TestNothingIsMissedDuringAnEmptyClaim(t *testing.T) {
 	c := j.claims
 	c.reading.Lock()
 	c.begin(report.Advisories)
-	mustAppend(t, j, committest.Put("1", "{}"))
+	mustAppend(t, j, journaltest.Put("1", "{}"))
 	c.end(true)
 	c.reading.Unlock()
 	if changes, err := j.Claim(t.Context(), report.Advisories, 1, 1); err != nil || len(changes) != 1 {
@@ -111,7 +111,7 @@ func TestNothingIsMissedDuringAnEmptyClaim(t *testing.T) {
 	if changes, err := j.Claim(t.Context(), report.Cities, 1, 1); err != nil || len(changes) != 0 || !c.isIdle(report.Cities) {
 		t.Errorf("claimed %v, %v; recorded as empty: %t", changes, err, c.isIdle(report.Cities))
 	}
-	mustAppend(t, j, committest.Put("2", "{}"))
+	mustAppend(t, j, journaltest.Put("2", "{}"))
 	if !c.isIdle(report.Cities) || c.isIdle(report.Advisories) {
 		t.Error("a delivery must invalidate the empty claims of its own kind, and of no other")
 	}
@@ -122,7 +122,7 @@ func TestNothingIsMissedDuringAnEmptyClaim(t *testing.T) {
 func TestHotDocumentWakesNobody(t *testing.T) {
 	now := time.Now()
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{Now: func() time.Time { return now }})
-	mustAppend(t, j, committest.Put("hot", "0"))
+	mustAppend(t, j, journaltest.Put("hot", "0"))
 	claim := func() []report.Change {
 		t.Helper()
 		got, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
@@ -141,7 +141,7 @@ func TestHotDocumentWakesNobody(t *testing.T) {
 		case <-j.Changed():
 		default:
 		}
-		mustAppend(t, j, committest.Put("hot", when))
+		mustAppend(t, j, journaltest.Put("hot", when))
 		if !j.claims.isIdle(report.Advisories) {
 			t.Errorf("%s: a delivery makes the next Claim search the journal", when)
 		}
@@ -157,7 +157,7 @@ func TestHotDocumentWakesNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	again("deferred")
-	mustAppend(t, j, committest.Put("cold", "0"))
+	mustAppend(t, j, journaltest.Put("cold", "0"))
 	if got := claim(); len(got) != 1 || got[0].ID != "cold" {
 		t.Errorf("%d given out, want only the other document", len(got))
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"riskdex/internal/testkit/journaltest"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -163,7 +163,7 @@ func claimAll(t *testing.T, j *Journal) []report.Change {
 // redelivered checks that a new delivery replaces the damaged record.
 func redelivered(t *testing.T, j *Journal) {
 	t.Helper()
-	d := committest.Put("1", "good")
+	d := journaltest.Put("1", "good")
 	d.Changes[0].Kind = report.Cities
 	mustAppend(t, j, d)
 	if got := claimAll(t, j); len(got) != 1 || string(got[0].Body) != "good" {
@@ -175,7 +175,7 @@ func redelivered(t *testing.T, j *Journal) {
 // that document is skipped, and the others are given out.
 func TestDamagedPages(t *testing.T) {
 	path := damaged(t, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
-	committest.BreakPages(t, path)
+	journaltest.BreakPages(t, path)
 	j := openTest(t, path, journal.Options{})
 	claimTheOthers(t, j)
 	if err := j.Ready(); err != nil {
@@ -210,7 +210,7 @@ func TestDamageAmongMany(t *testing.T) {
 			}
 			execRaw(t, path, "UPDATE documents SET "+damage+" WHERE id = '120'")
 			if strings.Contains(damage, "'z'") {
-				committest.BreakPages(t, path)
+				journaltest.BreakPages(t, path)
 			}
 			j = openTest(t, path, journal.Options{})
 			got := map[report.ID]bool{}
@@ -251,7 +251,7 @@ func TestIndexListsWhatIsNotThere(t *testing.T) {
 	j := openTest(t, path, journal.Options{})
 	claimTheOthers(t, j)
 	for _, body := range []string{"good", "better", "best"} {
-		mustAppend(t, j, committest.PutCity("ghost", "", body))
+		mustAppend(t, j, journaltest.PutCity("ghost", "", body))
 		got := claimAll(t, j)
 		if len(got) != 1 || string(got[0].Body) != body {
 			t.Fatalf("given out %v, want %s", got, body)

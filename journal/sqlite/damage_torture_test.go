@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/logtest"
-	"riskdex/internal/torture"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/logtest"
+	"riskdex/internal/testkit/torture"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -46,7 +46,7 @@ func newTemplate(t *testing.T, closed bool) *template {
 		}
 		id := fmt.Sprint("d", n%200)
 		body := bytes.Repeat([]byte(fmt.Sprint(id, " ", n, " ")), 1+random.IntN(1<<random.IntN(13)))
-		stamps, err := j.Append(t.Context(), committest.Put(id, string(body)))
+		stamps, err := j.Append(t.Context(), journaltest.Put(id, string(body)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func TestRandomDamage(t *testing.T) {
 				b = spoilt
 			}
 			if b != nil {
-				committest.WriteFile(t, filepath.Join(dir, "journal.db"+s), string(b))
+				journaltest.WriteFile(t, filepath.Join(dir, "journal.db"+s), string(b))
 			}
 		}
 		end := m.examine(t, filepath.Join(dir, "journal.db"), suffix == "" && n%2 == 0)
@@ -189,7 +189,7 @@ func (m *template) examine(t *testing.T, path string, newest bool) string {
 	if _, err := j.Stats(ctx); err != nil {
 		trouble = true
 	}
-	_, err = j.Append(ctx, committest.Put("new", "{}"))
+	_, err = j.Append(ctx, journaltest.Put("new", "{}"))
 	if err != nil && !strings.Contains(err.Error(), path) {
 		t.Errorf("the journal accepts nothing new, and the error does not help: %v", err)
 	}

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/testkit/journaltest"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -46,7 +46,7 @@ func TestOnlyTheBadRequestFails(t *testing.T) {
 	var group []*commit.Request
 	for _, id := range []string{"a", "bad", "b"} {
 		group = append(group, &commit.Request{Ctx: t.Context(), Sync: true, Done: make(chan error, 1), Run: func(tx *commit.Transaction) error {
-			_, err := tx.Append(committest.Put(id, "{}"), j.opt)
+			_, err := tx.Append(journaltest.Put(id, "{}"), j.opt)
 			return err
 		}})
 	}
@@ -79,7 +79,10 @@ func setMaxPages(t *testing.T, j *Journal, pages string) {
 func TestFullDisk(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 	j.testWriteEvery = time.Hour
-	if _, _, err := j.commit([]*commit.Request{{Run: func(tx *commit.Transaction) error { _, err := tx.Append(committest.Put("1", "old"), j.opt); return err }}}); err != nil {
+	if _, _, err := j.commit([]*commit.Request{{Run: func(tx *commit.Transaction) error {
+		_, err := tx.Append(journaltest.Put("1", "old"), j.opt)
+		return err
+	}}}); err != nil {
 		t.Fatal(err)
 	}
 	setMaxPages(t, j, "20")
@@ -88,8 +91,8 @@ func TestFullDisk(t *testing.T) {
 	if err != nil || len(claimed) != 1 {
 		t.Fatalf("claimed %v, %v", claimed, err)
 	}
-	d := committest.Put("1", "new")
-	d.Changes = append(d.Changes, committest.Put("2", strings.Repeat("x", 1<<20)).Changes...)
+	d := journaltest.Put("1", "new")
+	d.Changes = append(d.Changes, journaltest.Put("2", strings.Repeat("x", 1<<20)).Changes...)
 	if _, err := j.Append(t.Context(), d); err == nil || !strings.Contains(err.Error(), "full") {
 		t.Fatalf("Append: %v, want an error that the disk is full", err)
 	}
@@ -103,7 +106,7 @@ func TestFullDisk(t *testing.T) {
 	if again, err := j.Claim(t.Context(), report.Advisories, 1, 1); err != nil || len(again) != 0 {
 		t.Errorf("the claim was lost: %v, %v", again, err)
 	}
-	mustAppend(t, j, committest.Put("1", "fits"))
+	mustAppend(t, j, journaltest.Put("1", "fits"))
 	if err := j.Ready(); err != nil {
 		t.Errorf("Ready, after a success: %v", err)
 	}
@@ -116,14 +119,14 @@ func TestReadyComesBack(t *testing.T) {
 	j.testWriteEvery = time.Millisecond
 	before := j.e
 	start(t, j)
-	mustAppend(t, j, committest.Put("1", "{}"))
+	mustAppend(t, j, journaltest.Put("1", "{}"))
 	broken := errors.New("the disk is on fire")
 	err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return broken }})
 	if !errors.Is(err, broken) {
 		t.Fatalf("the request returned %v", err)
 	}
 	waitReady(t, j)
-	mustAppend(t, j, committest.Put("2", "{}"))
+	mustAppend(t, j, journaltest.Put("2", "{}"))
 	if j.e == before {
 		t.Error("the database was not opened again")
 	}
@@ -151,7 +154,7 @@ func TestReopenLoadsAgain(t *testing.T) {
 	j.distrusted = true
 	before := j.e
 	start(t, j)
-	stamps, err := j.Append(t.Context(), committest.Put("1", "{}"))
+	stamps, err := j.Append(t.Context(), journaltest.Put("1", "{}"))
 	if err != nil || stamps[0].Version != 9000000000000001 {
 		t.Errorf("stamped %+v, %v; want the version after the one in the file", stamps, err)
 	}
@@ -183,20 +186,20 @@ func TestDiskErrorChild(t *testing.T) {
 	j := openIdle(t, path)
 	j.testWriteEvery = time.Millisecond
 	start(t, j)
-	mustAppend(t, j, committest.Put("1", "old"))
+	mustAppend(t, j, journaltest.Put("1", "old"))
 	log, err := os.Stat(path + "-wal")
 	if err != nil {
 		t.Fatal(err)
 	}
 	limitFileSize(t, uint64(log.Size())+4096)
-	_, err = j.Append(t.Context(), committest.Put("1", strings.Repeat("x", 1<<20)))
+	_, err = j.Append(t.Context(), journaltest.Put("1", strings.Repeat("x", 1<<20)))
 	if err == nil || !strings.Contains(err.Error(), "disk I/O error") {
 		t.Fatalf("Append: %v, want an I/O error", err)
 	}
 	if j.Ready() == nil {
 		t.Error("the journal is ready although its disk fails")
 	}
-	if _, err := j.Append(t.Context(), committest.Put("1", strings.Repeat("y", 1<<20))); err == nil {
+	if _, err := j.Append(t.Context(), journaltest.Put("1", strings.Repeat("y", 1<<20))); err == nil {
 		t.Error("Append succeeded with a disk that fails")
 	}
 	if s, err := j.Stats(context.Background()); err == nil && s.Kinds[report.Advisories].Accepted[report.Index] != 1 {
@@ -204,7 +207,7 @@ func TestDiskErrorChild(t *testing.T) {
 	}
 	limitFileSize(t, 1<<62)
 	waitReady(t, j)
-	mustAppend(t, j, committest.Put("2", "new"))
+	mustAppend(t, j, journaltest.Put("2", "new"))
 	if err := j.Ready(); err != nil {
 		t.Errorf("Ready, after a success: %v", err)
 	}

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestFeedTellsWhatIsDurable(t *testing.T) {
 	j, syncs := slowDisk(t)
 	for _, failure := range []error{nil, errors.New("no disk")} {
-		appended := appendLater(t, j, committest.Put("1", "{}"))
+		appended := appendLater(t, j, journaltest.Put("1", "{}"))
 		flushing := within(t, "the flush", syncs)
 		told := make(chan error, 1)
 		go func() {
@@ -48,11 +48,11 @@ func TestFeedTellsWhatIsDurable(t *testing.T) {
 // TestFeedOfACopyIsAnother: a copy may lack what its journal told since.
 func TestFeedOfACopyIsAnother(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-	mustAppend(t, j, committest.Put("1", "{}"))
+	mustAppend(t, j, journaltest.Put("1", "{}"))
 	page, err := j.Feed(t.Context(), report.Cursor{Kinds: report.Kinds()}, 10, 100)
 	require.NoError(t, err)
 	copied := openTest(t, backUp(t, j.path, 1), journal.Options{})
-	mustAppend(t, copied, committest.Put("2", "{}"))
+	mustAppend(t, copied, journaltest.Put("2", "{}"))
 	if _, err := copied.Feed(t.Context(), page.Next, 10, 100); !errors.Is(err, report.ErrOtherFeed) {
 		t.Errorf("a copy goes on with the feed of its journal: %v", err)
 	}

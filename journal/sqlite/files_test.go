@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/logtest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/logtest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -44,18 +44,18 @@ func TestFilesTakenAway(t *testing.T) {
 			require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
 			var log logtest.Buffer
 			j := openTest(t, path, journal.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
-			before, err := j.Append(t.Context(), committest.Put("1", "{}"))
+			before, err := j.Append(t.Context(), journaltest.Put("1", "{}"))
 			require.NoError(t, err)
 			require.NoError(t, c.take(path))
 
-			_, err = j.Append(t.Context(), committest.Put("2", "{}"))
+			_, err = j.Append(t.Context(), journaltest.Put("2", "{}"))
 			if !errors.Is(err, errMoved) || errors.Is(err, report.ErrNoRoom) {
 				t.Errorf("Append: %v", err)
 			}
 			if err := j.Ready(); !errors.Is(err, errMoved) {
 				t.Errorf("Ready: %v", err)
 			}
-			if _, err := j.Append(t.Context(), committest.Delete("1")); !errors.Is(err, errMoved) {
+			if _, err := j.Append(t.Context(), journaltest.Delete("1")); !errors.Is(err, errMoved) {
 				t.Errorf("Append of a delete: %v", err)
 			}
 			// What was acknowledged before still reaches the index.
@@ -72,7 +72,7 @@ func TestFilesTakenAway(t *testing.T) {
 			}
 			require.NoError(t, c.back(path))
 			waitReady(t, j)
-			mustAppend(t, j, committest.Put("3", "{}"))
+			mustAppend(t, j, journaltest.Put("3", "{}"))
 			checkTables(t, j)
 			if log.Count("are back") != 1 {
 				t.Errorf("the log lacks a message: %s", log.String())
@@ -90,9 +90,9 @@ func TestFilesTakenAway(t *testing.T) {
 func TestFilesTakenAwayWhileIdle(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	require.NoError(t, os.Rename(j.path, j.path+".old"))
-	committest.Eventually(t, "it is noticed", func() bool { return errors.Is(j.Ready(), errMoved) })
+	journaltest.Eventually(t, "it is noticed", func() bool { return errors.Is(j.Ready(), errMoved) })
 	require.NoError(t, os.Rename(j.path+".old", j.path))
-	committest.Eventually(t, "it goes on", func() bool { return j.Ready() == nil })
+	journaltest.Eventually(t, "it goes on", func() bool { return j.Ready() == nil })
 }
 
 // TestAnotherFileIsNotRewritten: after an I/O error the journal is copied to a new file,
@@ -101,13 +101,13 @@ func TestAnotherFileIsNotRewritten(t *testing.T) {
 	dir := t.TempDir()
 	other := filepath.Join(dir, "other.db")
 	o := openTest(t, other, journal.Options{})
-	mustAppend(t, o, committest.Put("other", "{}"))
+	mustAppend(t, o, journaltest.Put("other", "{}"))
 	require.NoError(t, o.Close())
 
 	j := openIdle(t, filepath.Join(dir, "journal.db"))
 	j.testWriteEvery = time.Millisecond
 	start(t, j)
-	mustAppend(t, j, committest.Put("1", "{}"))
+	mustAppend(t, j, journaltest.Put("1", "{}"))
 	require.NoError(t, os.Rename(j.path, j.path+".old"))
 	require.NoError(t, os.Rename(other, j.path))
 	broken := errors.New("the disk is on fire")
@@ -125,7 +125,7 @@ func TestAnotherFileIsNotRewritten(t *testing.T) {
 	}
 	// The new file is watched like the old one.
 	require.NoError(t, os.Rename(j.path, j.path+".old"))
-	if _, err := j.Append(t.Context(), committest.Put("2", "{}")); !errors.Is(err, errMoved) {
+	if _, err := j.Append(t.Context(), journaltest.Put("2", "{}")); !errors.Is(err, errMoved) {
 		t.Errorf("Append: %v", err)
 	}
 }
@@ -139,9 +139,9 @@ func TestDeletedJournalIsSaved(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 	j.idleAfter = time.Millisecond
 	start(t, j)
-	mustAppend(t, j, committest.Put("1", "{}"))
+	mustAppend(t, j, journaltest.Put("1", "{}"))
 	require.NoError(t, os.Remove(j.path))
-	committest.Eventually(t, "its WAL is empty", func() bool { n, err := fileSize(j.path + "-wal"); return n == 0 && err == nil })
+	journaltest.Eventually(t, "its WAL is empty", func() bool { n, err := fileSize(j.path + "-wal"); return n == 0 && err == nil })
 	saved, err := os.ReadFile(fmt.Sprintf("/proc/self/fd/%d", j.files.locked.Fd()))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())

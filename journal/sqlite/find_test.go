@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -31,7 +31,7 @@ func TestRowsAreFoundAsTheyAre(t *testing.T) {
 	d := report.Delivery{}
 	var keys []report.Key
 	for _, id := range []string{"0", "1", "2", "3", "1", "4"} {
-		d.Changes = append(d.Changes, committest.Put(id, "{}").Changes...)
+		d.Changes = append(d.Changes, journaltest.Put(id, "{}").Changes...)
 		keys = append(keys, d.Changes[len(d.Changes)-1].Key)
 	}
 	carryOut := func(runs ...func(*commit.Transaction) error) {
@@ -68,7 +68,7 @@ func TestRowsAreFoundAsTheyAre(t *testing.T) {
 		}
 		return err
 	}
-	carryOut(resend, deliver(committest.Put("2", "{}")), settle)
+	carryOut(resend, deliver(journaltest.Put("2", "{}")), settle)
 	if n := j.ledger.Totals[report.Advisories]; n.Resending != 0 || n.Pending != 1 || n.Indexed != 5 {
 		t.Errorf("totals %+v", n)
 	}
@@ -89,7 +89,7 @@ func TestRowsAreFoundAsTheyAre(t *testing.T) {
 		t.Fatalf("no claims of %v", others)
 	}
 	byClaim := func(tx *commit.Transaction) error { return tx.Settle(settlements, held) }
-	carryOut(deliver(committest.Put("0", "{}")), byClaim, deliver(committest.Put("2", "{}")))
+	carryOut(deliver(journaltest.Put("0", "{}")), byClaim, deliver(journaltest.Put("2", "{}")))
 	if n := j.ledger.Totals[report.Advisories]; n.Pending != 2 || n.Indexed != 9 {
 		t.Errorf("totals %+v", n)
 	}
@@ -113,7 +113,7 @@ func TestInsertedRowsAreFound(t *testing.T) {
 	require.NoError(t, err)
 	d := report.Delivery{Changes: []report.Change{city("0", "CZZ"), byCode}}
 	for i := range 3 * many {
-		d.Changes = append(d.Changes, city(fmt.Sprint("n", i), committest.Code(i)))
+		d.Changes = append(d.Changes, city(fmt.Sprint("n", i), journaltest.Code(i)))
 	}
 	d.Changes[many+many/2] = city("130", "LON") // adopts the one that is known by its code
 	_, err = j.Append(t.Context(), d)

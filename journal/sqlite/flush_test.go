@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/testkit/journaltest"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -83,7 +83,7 @@ func fillLater(t *testing.T, j *Journal, d report.Delivery) (filled chan struct{
 // change is neither acknowledged nor given out.
 func TestNothingCountsBeforeItIsDurable(t *testing.T) {
 	j, syncs := slowDisk(t)
-	appended := appendLater(t, j, committest.Put("1", "{}"))
+	appended := appendLater(t, j, journaltest.Put("1", "{}"))
 	disk := within(t, "a sync", syncs)
 	var durable atomic.Bool
 	claimed := make(chan error, 1)
@@ -120,9 +120,9 @@ func TestNothingCountsBeforeItIsDurable(t *testing.T) {
 // one is filled, and not committed.
 func TestWriterContinuesDuringASync(t *testing.T) {
 	j, syncs := slowDisk(t)
-	one := appendLater(t, j, committest.Put("1", "{}"))
+	one := appendLater(t, j, journaltest.Put("1", "{}"))
 	disk := within(t, "a sync", syncs)
-	filled, two := fillLater(t, j, committest.Put("2", "{}"))
+	filled, two := fillLater(t, j, journaltest.Put("2", "{}"))
 	within(t, "the next transaction", filled)
 	if s, err := j.Stats(t.Context()); err != nil || s.Kinds[report.Advisories].Pending != 1 {
 		t.Errorf("stats: %+v, %v", s, err)
@@ -154,15 +154,15 @@ func TestGroupGrowsDuringASync(t *testing.T) {
 				execRaw(t, j.path, `CREATE TRIGGER refuse BEFORE INSERT ON documents WHEN NEW.id = 'bad'
 					BEGIN SELECT RAISE(ABORT, 'refused'); END`)
 			})
-			one := appendLater(t, j, committest.Put("1", "{}"))
+			one := appendLater(t, j, journaltest.Put("1", "{}"))
 			disk := within(t, "a sync", syncs)
-			filled, two := fillLater(t, j, committest.Put("2", "{}"))
+			filled, two := fillLater(t, j, journaltest.Put("2", "{}"))
 			within(t, "the next transaction", filled)
-			filled, three := fillLater(t, j, committest.Put("3", "{}"))
+			filled, three := fillLater(t, j, journaltest.Put("3", "{}"))
 			within(t, "one that joins", filled)
 			results := []chan error{one, two, three}
 			if bad {
-				filled, result := fillLater(t, j, committest.Put("bad", "{}"))
+				filled, result := fillLater(t, j, journaltest.Put("bad", "{}"))
 				within(t, "one that cannot be carried out", filled)
 				go func() { // each in a transaction of its own now
 					for range results[1:] {
@@ -193,10 +193,10 @@ func TestGroupGrowsDuringASync(t *testing.T) {
 // the limit is exceeded by one delivery at most.
 func TestNobodyJoinsWhereSpaceIsShort(t *testing.T) {
 	j, syncs := slowDisk(t, func(j *Journal) { j.quota.max = 1 << 20 })
-	results := []chan error{appendLater(t, j, committest.Put("1", "{}"))}
+	results := []chan error{appendLater(t, j, journaltest.Put("1", "{}"))}
 	disk := within(t, "a sync", syncs)
 	for _, id := range []string{"2", "3"} {
-		filled, result := fillLater(t, j, committest.Put(id, "{}"))
+		filled, result := fillLater(t, j, journaltest.Put(id, "{}"))
 		results = append(results, result)
 		if id == "2" {
 			within(t, "the next transaction", filled)
@@ -229,11 +229,11 @@ func TestFlushFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j, syncs := slowDisk(t)
 			before := j.e
-			results := []chan error{appendLater(t, j, committest.Put("1", "{}"))}
+			results := []chan error{appendLater(t, j, journaltest.Put("1", "{}"))}
 			disk := within(t, "a sync", syncs)
 			if withNext {
 				for _, what := range []string{"the next transaction", "one that joins it"} {
-					filled, next := fillLater(t, j, committest.Put("2", "{}"))
+					filled, next := fillLater(t, j, journaltest.Put("2", "{}"))
 					results = append(results, next)
 					within(t, what, filled)
 				}
@@ -252,7 +252,7 @@ func TestFlushFails(t *testing.T) {
 			if err != nil || len(changes) != 1 || changes[0].ID != "1" {
 				t.Errorf("claimed %v, %v; want the one that was committed", changes, err)
 			}
-			mustAppend(t, j, committest.Put("2", "{}"))
+			mustAppend(t, j, journaltest.Put("2", "{}"))
 			checkTables(t, j)
 		})
 	}
@@ -263,7 +263,7 @@ func TestNothingIsGivenOutAfterAFlushHasFailed(t *testing.T) {
 	broken := errors.New("the disk is on fire")
 	j, syncs := slowDisk(t)
 	j.testWriteEvery = time.Hour
-	result := appendLater(t, j, committest.Put("1", "{}"))
+	result := appendLater(t, j, journaltest.Put("1", "{}"))
 	disk := within(t, "a sync", syncs)
 	disk <- broken
 	if err := within(t, "the answer", result); !errors.Is(err, broken) {

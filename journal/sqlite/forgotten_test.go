@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -23,7 +23,7 @@ import (
 func forgetful(t *testing.T, path string) *Journal {
 	t.Helper()
 	j := openIdle(t, path)
-	mustCommit(t, j, committest.Put("1", strings.Repeat("old ", 10_000)))
+	mustCommit(t, j, journaltest.Put("1", strings.Repeat("old ", 10_000)))
 	require.NoError(t, j.e.sync())
 	durable, err := fileSize(path + "-wal")
 	require.NoError(t, err)
@@ -68,7 +68,7 @@ func TestForgottenAfterAFailedSync(t *testing.T) {
 	j := forgetful(t, filepath.Join(t.TempDir(), "journal.db"))
 	j.testWriteEvery = time.Millisecond
 	start(t, j)
-	if _, err := j.Append(t.Context(), committest.Put("1", strings.Repeat("new ", 10_000))); err == nil {
+	if _, err := j.Append(t.Context(), journaltest.Put("1", strings.Repeat("new ", 10_000))); err == nil {
 		t.Fatal("a delivery that the disk refused was acknowledged")
 	}
 	waitReady(t, j)
@@ -82,7 +82,7 @@ func TestForgottenBeforeClose(t *testing.T) {
 	j := forgetful(t, path)
 	j.testWriteEvery = time.Hour
 	go j.run()
-	if _, err := j.Append(t.Context(), committest.Put("1", strings.Repeat("new ", 10_000))); err == nil {
+	if _, err := j.Append(t.Context(), journaltest.Put("1", strings.Repeat("new ", 10_000))); err == nil {
 		t.Fatal("a delivery that the disk refused was acknowledged")
 	}
 	require.NoError(t, j.Close())
@@ -93,7 +93,7 @@ func TestForgottenBeforeClose(t *testing.T) {
 func TestOpeningWritesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openIdle(t, path)
-	mustCommit(t, j, committest.Put("1", "{}"))
+	mustCommit(t, j, journaltest.Put("1", "{}"))
 	go j.run()
 	require.NoError(t, j.Close())
 	j = openIdle(t, path)

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/disktest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/disktest"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 )
 
 // TestFrozenDisk: a disk that hangs, and never fails, makes a journal not ready while
@@ -23,17 +23,17 @@ func TestFrozenDisk(t *testing.T) {
 	d := disktest.New(t, t.TempDir(), 32, "")
 	j, err := Open(t.Context(), filepath.Join(d.Dir, "journal.db"), journal.Options{MinFree: -1, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
-	mustAppend(t, j, committest.Put("1", "{}"))
+	mustAppend(t, j, journaltest.Put("1", "{}"))
 	thaw := d.Freeze(t)
 	ctx, leave := context.WithTimeout(t.Context(), time.Second)
 	defer leave()
-	if _, err := j.Append(ctx, committest.Put("2", "{}")); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := j.Append(ctx, journaltest.Put("2", "{}")); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Append: %v", err)
 	}
 	if err := j.Ready(); err != nil || j.OldestWait() < time.Second/2 {
 		t.Errorf("after a second: %v, the oldest request waits for %v", err, j.OldestWait())
 	}
-	committest.Eventually(t, "it is not ready", func() bool { return j.Ready() != nil })
+	journaltest.Eventually(t, "it is not ready", func() bool { return j.Ready() != nil })
 	if err := j.Ready(); !strings.Contains(err.Error(), "hangs") || j.OldestWait() < commit.StallAfter {
 		t.Errorf("Ready: %v, the oldest request waits for %v", err, j.OldestWait())
 	}
@@ -49,7 +49,7 @@ func TestFrozenDisk(t *testing.T) {
 	}
 	thaw()
 	waitReady(t, j)
-	mustAppend(t, j, committest.Put("3", "{}"))
+	mustAppend(t, j, journaltest.Put("3", "{}"))
 	if wait := j.OldestWait(); wait > time.Second {
 		t.Errorf("a request waits for %v", wait)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/report"
 )

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/journal/transfer"
 )
 
@@ -67,14 +67,14 @@ func TestWALOfAnotherFileIsRefused(t *testing.T) {
 		"a backup": func(t *testing.T, j **Journal) string { return backUp(t, (*j).path, 1) },
 		"a backup of before": func(t *testing.T, j **Journal) string {
 			to := backUp(t, (*j).path, 1)
-			mustAppend(t, *j, committest.Put("2", "{}"))
+			mustAppend(t, *j, journaltest.Put("2", "{}"))
 			*j = again(t, *j)
 			return to
 		},
 		"the file as it was": func(t *testing.T, j **Journal) string {
 			to := filepath.Join(t.TempDir(), "copied.db")
 			copyFile(t, (*j).path, to)
-			mustAppend(t, *j, committest.Put("2", "{}"))
+			mustAppend(t, *j, journaltest.Put("2", "{}"))
 			*j = again(t, *j)
 			return to
 		},
@@ -82,28 +82,28 @@ func TestWALOfAnotherFileIsRefused(t *testing.T) {
 			to := filepath.Join(t.TempDir(), "copied.db")
 			copyFile(t, (*j).path, to)
 			for i := range 6 {
-				mustAppend(t, *j, committest.Put(fmt.Sprint("large", i), strings.Repeat("x", 1<<20)))
+				mustAppend(t, *j, journaltest.Put(fmt.Sprint("large", i), strings.Repeat("x", 1<<20)))
 			}
 			return to
 		},
 		"another journal": func(t *testing.T, _ **Journal) string {
 			to := filepath.Join(t.TempDir(), "other.db")
 			o := openTest(t, to, journal.Options{})
-			mustAppend(t, o, committest.Put("other", "{}"))
+			mustAppend(t, o, journaltest.Put("other", "{}"))
 			require.NoError(t, o.Close())
 			return to
 		},
 		"nothing": func(t *testing.T, _ **Journal) string {
 			to := filepath.Join(t.TempDir(), "empty.db")
-			committest.WriteFile(t, to, "")
+			journaltest.WriteFile(t, to, "")
 			return to
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-			mustAppend(t, live, committest.Put("1", "{}"))
+			mustAppend(t, live, journaltest.Put("1", "{}"))
 			file := other(t, &live)
-			mustAppend(t, live, committest.Put("3", "{}"))
+			mustAppend(t, live, journaltest.Put("3", "{}"))
 			path := killed(t, live)
 			want := slices.Sorted(maps.Keys(documentsOf(t, live)))
 			copyFile(t, file, path)
@@ -144,7 +144,7 @@ func again(t *testing.T, j *Journal) *Journal {
 // watermark: it is not known what the file lacks, but that it may lack something.
 func TestFileCopiedWhileItIsInUse(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-	mustAppend(t, live, committest.Put("1", "{}"))
+	mustAppend(t, live, journaltest.Put("1", "{}"))
 	path := filepath.Join(t.TempDir(), "copied.db")
 	copyFile(t, live.path, path)
 	for what, look := range map[string]func() error{
@@ -153,7 +153,7 @@ func TestFileCopiedWhileItIsInUse(t *testing.T) {
 	} {
 		require.NoError(t, look())
 		j := openTest(t, path, journal.Options{})
-		if l := committest.LossOf(t, j); !l.Lost() || l.Until.Before(l.Since) {
+		if l := journaltest.LossOf(t, j); !l.Lost() || l.Until.Before(l.Since) {
 			t.Errorf("after %s: the journal lacks %+v", what, l)
 		}
 		require.NoError(t, j.Close())
@@ -169,11 +169,11 @@ func TestFileCopiedWhileItIsInUse(t *testing.T) {
 	// killed process.
 	require.NoError(t, live.Close())
 	copyFile(t, live.path, path)
-	if l := committest.LossOf(t, openTest(t, path, journal.Options{})); l.Lost() {
+	if l := journaltest.LossOf(t, openTest(t, path, journal.Options{})); l.Lost() {
 		t.Errorf("closed and moved, the journal lacks %+v", l)
 	}
 	live = openTest(t, live.path, journal.Options{}) // whose WAL is empty
-	if l := committest.LossOf(t, openTest(t, killed(t, live), journal.Options{})); l.Lost() {
+	if l := journaltest.LossOf(t, openTest(t, killed(t, live), journal.Options{})); l.Lost() {
 		t.Errorf("killed, the journal lacks %+v", l)
 	}
 }
@@ -192,7 +192,7 @@ func fileID(t *testing.T, path string) (in, beside string) {
 func TestEveryCopyIsAnotherFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path, journal.Options{})
-	mustAppend(t, j, committest.Put("1", "{}"))
+	mustAppend(t, j, journaltest.Put("1", "{}"))
 	require.NoError(t, j.Close())
 	seen := map[string]string{}
 	opened := func(what, path string) {
@@ -247,7 +247,7 @@ func TestNewFileInPlaceOfARemovedOne(t *testing.T) {
 func TestTornFileTellsItsID(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	for i := range 30 {
-		mustAppend(t, live, committest.Put(fmt.Sprint(i), strings.Repeat("x", 9000)))
+		mustAppend(t, live, journaltest.Put(fmt.Sprint(i), strings.Repeat("x", 9000)))
 	}
 	path := killed(t, live)
 	log, err := os.ReadFile(path + "-wal")
@@ -274,7 +274,7 @@ func TestTornFileTellsItsID(t *testing.T) {
 // TestDamagedNoteOfAWAL is ignored.
 func TestDamagedNoteOfAWAL(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-	mustAppend(t, live, committest.Put("1", "{}"))
+	mustAppend(t, live, journaltest.Put("1", "{}"))
 	for _, spoilt := range []func([]byte) []byte{
 		func(b []byte) []byte { return b[:watermarkWidth] },
 		func(b []byte) []byte { return b[:watermarkWidth+20] },

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 )
 

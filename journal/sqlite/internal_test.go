@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"riskdex/internal/testkit/journaltest"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
@@ -97,7 +97,7 @@ func TestFolderIsNotMade(t *testing.T) {
 
 func TestFilesArePrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
-	mustAppend(t, openTest(t, path, journal.Options{}), committest.Put("1", "{}"))
+	mustAppend(t, openTest(t, path, journal.Options{}), journaltest.Put("1", "{}"))
 	for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
 		info, err := os.Stat(path + suffix)
 		if err != nil || info.Mode().Perm() != 0o600 {
@@ -111,7 +111,7 @@ func TestFilesArePrivate(t *testing.T) {
 func TestCloseLeavesOneFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path, journal.Options{})
-	mustAppend(t, j, committest.Put("1", "{}"))
+	mustAppend(t, j, journaltest.Put("1", "{}"))
 	if _, err := j.Stats(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestSynchronous(t *testing.T) {
 		}
 	}
 	for range 2 {
-		mustAppend(t, j, committest.Put("1", "{}"))
+		mustAppend(t, j, journaltest.Put("1", "{}"))
 		synced("Append", 1)
 		changes, err := j.Claim(t.Context(), report.Advisories, 1, 1)
 		if err != nil || len(changes) != 1 {
@@ -226,6 +226,6 @@ func TestIndexes(t *testing.T) {
 func TestResendInPieces(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
 	j.Requests = commit.NewRequests(j.opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Claimed: j.claims.of, Contents: j.contents, Piece: 2})
-	committest.ResendInPieces(t, j)
+	journaltest.ResendInPieces(t, j)
 	checkTables(t, j)
 }

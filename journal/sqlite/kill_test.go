@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/logtest"
-	"riskdex/internal/torture"
+	"riskdex/internal/testkit/logtest"
+	"riskdex/internal/testkit/torture"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/report"

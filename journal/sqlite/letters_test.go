@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"riskdex/internal/testkit/journaltest"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
@@ -21,7 +21,7 @@ func ended(t *testing.T, o report.Outcome, damage string) (path string, stamps [
 	path = filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path, journal.Options{})
 	for _, id := range []string{"a", "b"} {
-		got, err := j.Append(t.Context(), committest.Put(id, strings.Repeat("y", 10000)))
+		got, err := j.Append(t.Context(), journaltest.Put(id, strings.Repeat("y", 10000)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestDamagedLetter(t *testing.T) {
 			if fits := checksumFits(t, j, "a"); fits && damage != "body = NULL" {
 				t.Error("the checksum of a damaged record fits after it was dropped")
 			}
-			mustAppend(t, j, committest.Put("a", "good"))
+			mustAppend(t, j, journaltest.Put("a", "good"))
 			checkTables(t, j)
 		})
 	}
@@ -134,7 +134,7 @@ func TestDroppedKeepsItsChecksum(t *testing.T) {
 func TestUnreadableLetter(t *testing.T) {
 	for _, o := range []report.Outcome{report.Dead, report.Indexed} {
 		path, stamps := ended(t, o, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
-		committest.BreakPages(t, path)
+		journaltest.BreakPages(t, path)
 		var logged bytes.Buffer
 		j := openTest(t, path, journal.Options{Log: slog.New(slog.NewTextHandler(&logged, nil))})
 		for name, change := range map[string]func() (int, error){
@@ -184,7 +184,7 @@ func TestContentOfAnOlderVersion(t *testing.T) {
 		if err != nil || len(list) != 2 || len(rest) != 0 {
 			t.Fatalf("%d contents, %d left, %v", len(list), len(rest), err)
 		}
-		got, err := j.Append(t.Context(), committest.Put("a", "newer"))
+		got, err := j.Append(t.Context(), journaltest.Put("a", "newer"))
 		if err == nil {
 			err = j.Settle(t.Context(), []report.Settlement{{Key: got[0].Key, Version: got[0].Version, Outcome: o}})
 		}

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/journal/transfer"
 )
 
@@ -76,7 +76,7 @@ func TestOtherNames(t *testing.T) {
 			j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 			j.testWriteEvery = time.Millisecond
 			start(t, j)
-			mustAppend(t, j, committest.Put("1", "{}"))
+			mustAppend(t, j, journaltest.Put("1", "{}"))
 			refused := func(when string) {
 				t.Helper()
 				if said := openElsewhere(t, alias(t, j.path)); !strings.Contains(said, "hard link or a bind mount") {
@@ -97,7 +97,7 @@ func TestOtherNames(t *testing.T) {
 			}
 			waitReady(t, j)
 			refused("after it was rewritten")
-			mustAppend(t, j, committest.Put("2", "{}"))
+			mustAppend(t, j, journaltest.Put("2", "{}"))
 			checkTables(t, j)
 
 			other := alias(t, j.path)

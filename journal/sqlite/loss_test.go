@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/logtest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/logtest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -21,14 +21,14 @@ import (
 func older(t *testing.T, path string) report.Loss {
 	t.Helper()
 	j := openTest(t, path, journal.Options{})
-	last, err := j.Append(t.Context(), committest.Put("kept", "{}"))
+	last, err := j.Append(t.Context(), journaltest.Put("kept", "{}"))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	_, err = Backup(t.Context(), path, backup, nil)
 	require.NoError(t, err)
 	j = openTest(t, path, journal.Options{})
-	lost, err := j.Append(t.Context(), committest.Put("lost", "{}"))
+	lost, err := j.Append(t.Context(), journaltest.Put("lost", "{}"))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	require.NoError(t, os.Rename(backup, path))
@@ -45,7 +45,7 @@ func TestLossStays(t *testing.T) {
 	opt := journal.Options{Log: slog.New(slog.NewTextHandler(log, nil)), Now: func() time.Time { return now }}
 	j := openTest(t, path, opt)
 	first.Noticed = now
-	if got := committest.LossOf(t, j); got != first {
+	if got := journaltest.LossOf(t, j); got != first {
 		t.Fatalf("the journal lacks %+v, want %+v", got, first)
 	}
 	now = now.Add(time.Hour)
@@ -55,10 +55,10 @@ func TestLossStays(t *testing.T) {
 			require.NoError(t, suspect(path))
 		}
 		j = openTest(t, path, opt)
-		if got := committest.LossOf(t, j); got != first {
+		if got := journaltest.LossOf(t, j); got != first {
 			t.Errorf("after %d restarts the journal lacks %+v, want %+v", round+1, got, first)
 		}
-		mustAppend(t, j, committest.Put("later", "{}"))
+		mustAppend(t, j, journaltest.Put("later", "{}"))
 	}
 	if log.Count("level=ERROR") != 1 || log.Count("level=WARN") != 3 || log.Count("riskdex journal acknowledge-loss") != 4 {
 		t.Errorf("the log lacks a message: %s", log.String())
@@ -67,7 +67,7 @@ func TestLossStays(t *testing.T) {
 
 	second := older(t, path)
 	j = openTest(t, path, opt)
-	if got, want := committest.LossOf(t, j), (report.Loss{Since: first.Since, Until: second.Until, Noticed: first.Noticed}); got != want {
+	if got, want := journaltest.LossOf(t, j), (report.Loss{Since: first.Since, Until: second.Until, Noticed: first.Noticed}); got != want {
 		t.Errorf("after another loss the journal lacks %+v, want %+v", got, want)
 	}
 	checkTables(t, j)
@@ -77,10 +77,10 @@ func TestLossStays(t *testing.T) {
 func TestLossOfAllIsSinceTheBeginning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, path, journal.Options{})
-	mustAppend(t, j, committest.Put("1", "{}"))
+	mustAppend(t, j, journaltest.Put("1", "{}"))
 	require.NoError(t, j.Close())
 	require.NoError(t, os.Remove(path))
-	got := committest.LossOf(t, openTest(t, path, journal.Options{}))
+	got := journaltest.LossOf(t, openTest(t, path, journal.Options{}))
 	if !got.Lost() || !got.Since.IsZero() {
 		t.Errorf("the journal lacks %+v, want everything since the beginning", got)
 	}
@@ -92,7 +92,7 @@ func TestLossWhileItRuns(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 	j.testWriteEvery = time.Millisecond
 	start(t, j)
-	stamps, err := j.Append(t.Context(), committest.Put("1", "{}"))
+	stamps, err := j.Append(t.Context(), journaltest.Put("1", "{}"))
 	require.NoError(t, err)
 	noted := stamps[0].Version + 1e6
 	require.NoError(t, j.watermark.note(noted)) // as if that had been acknowledged, and were not in the file
@@ -101,10 +101,10 @@ func TestLossWhileItRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitReady(t, j)
-	if got := committest.LossOf(t, j); got.Until != commit.FromMicro(int64(noted)) {
+	if got := journaltest.LossOf(t, j); got.Until != commit.FromMicro(int64(noted)) {
 		t.Errorf("the journal lacks %+v, want what was acknowledged", got)
 	}
-	if stamps, err = j.Append(t.Context(), committest.Put("2", "{}")); err != nil || stamps[0].Version <= noted {
+	if stamps, err = j.Append(t.Context(), journaltest.Put("2", "{}")); err != nil || stamps[0].Version <= noted {
 		t.Errorf("stamped %+v, %v; want a version above those that were lost", stamps, err)
 	}
 }

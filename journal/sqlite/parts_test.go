@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -39,17 +39,17 @@ func mustHave(t *testing.T, j *Journal, id report.ID, body string) {
 // otherwise the time to join.
 func TestPartsOfAGroupKeepTheirOrder(t *testing.T) {
 	j, syncs := slowDisk(t)
-	before := appendLater(t, j, committest.Put("0", "{}"))
+	before := appendLater(t, j, journaltest.Put("0", "{}"))
 	disk := within(t, "a sync", syncs)
-	first, firstResult := later(t, j, committest.Put("1", "{}"), nil)
+	first, firstResult := later(t, j, journaltest.Put("1", "{}"), nil)
 	within(t, "the first of the group", first)
-	older, olderResult := later(t, j, committest.Put("2", `"older"`), nil)
+	older, olderResult := later(t, j, journaltest.Put("2", `"older"`), nil)
 	within(t, "the second of the group", older)
 	fails, failsResult := later(t, j, report.Delivery{}, report.ErrNotFound)
 	within(t, "the one that fails", fails)
 	within(t, "the first of the group, alone", first)
-	newer, newerResult := later(t, j, committest.Put("2", `"newer"`), nil)
-	committest.Eventually(t, "the newer one has come", func() bool { return j.queue.Len() == 1 || len(newer) > 0 })
+	newer, newerResult := later(t, j, journaltest.Put("2", `"newer"`), nil)
+	journaltest.Eventually(t, "the newer one has come", func() bool { return j.queue.Len() == 1 || len(newer) > 0 })
 	disk <- nil
 	for _, result := range []chan error{before, firstResult, olderResult, failsResult, newerResult} {
 		for waits := true; waits; {
@@ -73,7 +73,7 @@ func TestPartsOfAGroupAreNotOvertaken(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 	var large report.Delivery
 	for i := range commit.LargeRequest {
-		large.Changes = append(large.Changes, committest.Put(string(rune(0x4e00+i)), "{}").Changes...)
+		large.Changes = append(large.Changes, journaltest.Put(string(rune(0x4e00+i)), "{}").Changes...)
 	}
 	named := string(large.Changes[0].ID)
 	var results []chan error
@@ -81,7 +81,7 @@ func TestPartsOfAGroupAreNotOvertaken(t *testing.T) {
 		t.Helper()
 		waiting := j.queue.Len()
 		_, result := later(t, j, d, fails)
-		committest.Eventually(t, "it is in the queue", func() bool { return j.queue.Len() > waiting })
+		journaltest.Eventually(t, "it is in the queue", func() bool { return j.queue.Len() > waiting })
 		results = append(results, result)
 	}
 	serve := func(want int) {
@@ -96,11 +96,11 @@ func TestPartsOfAGroupAreNotOvertaken(t *testing.T) {
 	queue(large, nil)
 	serve(1) // now come small ones
 	queue(large, nil)
-	both := committest.Put(named, "{}")
-	both.Changes = append(both.Changes, committest.Put("2", `"older"`).Changes...)
+	both := journaltest.Put(named, "{}")
+	both.Changes = append(both.Changes, journaltest.Put("2", `"older"`).Changes...)
 	queue(both, nil)
 	queue(report.Delivery{}, report.ErrNotFound)
-	queue(committest.Put("2", `"newer"`), nil)
+	queue(journaltest.Put("2", `"newer"`), nil)
 	serve(3)
 	start(t, j)
 	for i, result := range results {

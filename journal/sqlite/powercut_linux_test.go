@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/disktest"
-	"riskdex/internal/require"
-	"riskdex/internal/torture"
+	"riskdex/internal/testkit/disktest"
+	"riskdex/internal/testkit/require"
+	"riskdex/internal/testkit/torture"
 	"riskdex/journal"
 )
 

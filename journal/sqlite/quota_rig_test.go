@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/logtest"
+	"riskdex/internal/testkit/logtest"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
 	"riskdex/report"

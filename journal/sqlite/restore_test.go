@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
@@ -32,11 +32,11 @@ func newSite(t *testing.T) site {
 	t.Helper()
 	s := site{path: filepath.Join(t.TempDir(), "journal.db")}
 	j := openTest(t, s.path, journal.Options{})
-	stamps, err := j.Append(t.Context(), committest.Put("one", "{}"))
+	stamps, err := j.Append(t.Context(), journaltest.Put("one", "{}"))
 	require.NoError(t, err)
 	s.backup = backUp(t, s.path, 1)
 	s.one = stamps[0]
-	stamps, err = j.Append(t.Context(), committest.Put("two", "{}"))
+	stamps, err = j.Append(t.Context(), journaltest.Put("two", "{}"))
 	require.NoError(t, err)
 	s.two = stamps[0]
 	require.NoError(t, j.Close())
@@ -77,10 +77,10 @@ func TestRestore(t *testing.T) {
 	has(t, s.path, "one")
 	for range 2 {
 		j := openTest(t, s.path, journal.Options{})
-		if got := committest.LossOf(t, j); got != lost {
+		if got := journaltest.LossOf(t, j); got != lost {
 			t.Errorf("the journal lacks %+v, want %+v", got, lost)
 		}
-		stamps, err := j.Append(t.Context(), committest.Put("one", "{}"))
+		stamps, err := j.Append(t.Context(), journaltest.Put("one", "{}"))
 		if err != nil || stamps[0].Version <= s.two.Version {
 			t.Errorf("stamped %+v, %v; want a version above the lost one", stamps, err)
 		}
@@ -106,7 +106,7 @@ func TestRestoreWhereNothingIs(t *testing.T) {
 	}
 	has(t, empty, "one")
 	j := openTest(t, empty, journal.Options{})
-	if lost := committest.LossOf(t, j); lost != r.Loss {
+	if lost := journaltest.LossOf(t, j); lost != r.Loss {
 		t.Errorf("the journal lacks %+v, want %+v", lost, r.Loss)
 	}
 
@@ -123,9 +123,9 @@ func TestRestoreWhereNothingIs(t *testing.T) {
 // file that somebody has put beside that WAL before.
 func TestRestoreAfterAKill(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-	mustAppend(t, live, committest.Put("one", "{}"))
+	mustAppend(t, live, journaltest.Put("one", "{}"))
 	backup := backUp(t, live.path, 1)
-	mustAppend(t, live, committest.Put("two", "{}"))
+	mustAppend(t, live, journaltest.Put("two", "{}"))
 
 	path := killed(t, live)
 	r, err := Restore(t.Context(), backup, path, RestoreOptions{}, nil)
@@ -148,7 +148,7 @@ func TestRestoreAfterAKill(t *testing.T) {
 	}
 	has(t, path, "one")
 	j := openTest(t, path, journal.Options{})
-	if !committest.LossOf(t, j).Lost() {
+	if !journaltest.LossOf(t, j).Lost() {
 		t.Error("no loss is reported")
 	}
 }
@@ -158,7 +158,7 @@ func TestRestoreAfterAKill(t *testing.T) {
 // WAL was lost, nobody knows what it had.
 func TestRestoreLosesNothing(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-	mustAppend(t, live, committest.Put("one", "{}"))
+	mustAppend(t, live, journaltest.Put("one", "{}"))
 	backup := backUp(t, live.path, 1)
 	probe := report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Probe, ID: "probe"}, Op: report.Index, Body: []byte("{}")}}}
 	stamps, err := live.Append(t.Context(), probe)
@@ -173,8 +173,8 @@ func TestRestoreLosesNothing(t *testing.T) {
 			t.Errorf("torn %t: the restore reported %+v, %v", torn, r, err)
 		}
 		j := openTest(t, path, journal.Options{})
-		if committest.LossOf(t, j).Lost() != torn || j.ledger.LastVersion < stamps[0].Version {
-			t.Errorf("torn %t: the journal lacks %+v, and gives out version %d after %d", torn, committest.LossOf(t, j), j.ledger.LastVersion, stamps[0].Version)
+		if journaltest.LossOf(t, j).Lost() != torn || j.ledger.LastVersion < stamps[0].Version {
+			t.Errorf("torn %t: the journal lacks %+v, and gives out version %d after %d", torn, journaltest.LossOf(t, j), j.ledger.LastVersion, stamps[0].Version)
 		}
 	}
 }
@@ -186,12 +186,12 @@ func TestRestoreRefuses(t *testing.T) {
 	copyFile(t, s.backup, newer)
 	execRaw(t, newer, fmt.Sprint("PRAGMA user_version = ", tables.Version+1))
 	text := filepath.Join(t.TempDir(), "text.db")
-	committest.WriteFile(t, text, strings.Repeat("no database ", 1000))
+	journaltest.WriteFile(t, text, strings.Repeat("no database ", 1000))
 	other := filepath.Join(t.TempDir(), "other.db")
-	mustAppend(t, openTest(t, other, journal.Options{}), committest.Put("other", "{}"))
+	mustAppend(t, openTest(t, other, journal.Options{}), journaltest.Put("other", "{}"))
 	otherBackup := backUp(t, other, 1)
 	record, pages := damaged(t, "body = CAST(replace(body, 'yy', 'yz') AS BLOB)"), damaged(t, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
-	committest.BreakPages(t, pages)
+	journaltest.BreakPages(t, pages)
 	suspected := filepath.Join(t.TempDir(), "suspect.db")
 	copyFile(t, s.backup, suspected)
 	require.NoError(t, suspect(suspected))
@@ -285,7 +285,7 @@ func TestRestoreWhileItIsInUse(t *testing.T) {
 			t.Errorf("the restore reported %+v, %v; want an error with %q", r, err, want)
 		}
 	}
-	mustAppend(t, j, committest.Put("three", "{}"))
+	mustAppend(t, j, journaltest.Put("three", "{}"))
 	require.NoError(t, j.Close())
 	has(t, s.path, "one", "three", "two")
 
@@ -331,9 +331,9 @@ func TestRestoreReader(t *testing.T) {
 // there before is kept, with its WAL.
 func TestRestoreKilled(t *testing.T) {
 	live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-	mustAppend(t, live, committest.Put("one", "{}"))
+	mustAppend(t, live, journaltest.Put("one", "{}"))
 	backup := backUp(t, live.path, 1)
-	mustAppend(t, live, committest.Put("two", "{}"))
+	mustAppend(t, live, journaltest.Put("two", "{}"))
 	steps := []string{"copied", "checked", "whole"}
 	for _, suffix := range besideSuffixes {
 		steps = append(steps, "moved "+suffix)
@@ -364,7 +364,7 @@ func TestRestoreKilled(t *testing.T) {
 					begun = true
 				}
 				j := openTest(t, path, journal.Options{})
-				if lost := committest.LossOf(t, j).Lost(); lost != begun {
+				if lost := journaltest.LossOf(t, j).Lost(); lost != begun {
 					t.Errorf("a loss is reported: %t", lost)
 				}
 				require.NoError(t, j.Close())

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"riskdex/internal/testkit/journaltest"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -31,14 +31,14 @@ func crashedWith(t *testing.T, body string) string {
 	t.Helper()
 	live := filepath.Join(t.TempDir(), "journal.db")
 	j := openTest(t, live, journal.Options{})
-	mustAppend(t, j, committest.Put("1", body))
+	mustAppend(t, j, journaltest.Put("1", body))
 	path := filepath.Join(t.TempDir(), "journal.db")
 	for _, suffix := range []string{"", "-wal"} {
 		b, err := os.ReadFile(live + suffix)
 		if err != nil {
 			t.Fatal(err)
 		}
-		committest.WriteFile(t, path+suffix, string(b))
+		journaltest.WriteFile(t, path+suffix, string(b))
 	}
 	return path
 }
@@ -49,7 +49,7 @@ func TestSuspectIsCopied(t *testing.T) {
 	for name, leave := range map[string]func(path string) error{
 		"suspect": suspect,
 		"with half a copy": func(path string) error {
-			committest.WriteFile(t, path+partialSuffix, "half")
+			journaltest.WriteFile(t, path+partialSuffix, "half")
 			return suspect(path)
 		},
 		"with a whole copy": func(path string) error {
@@ -111,7 +111,7 @@ func TestSuspectIsGone(t *testing.T) {
 	if err := suspect(path); err != nil {
 		t.Fatal(err)
 	}
-	mustAppend(t, openTest(t, path, journal.Options{}), committest.Put("1", "{}"))
+	mustAppend(t, openTest(t, path, journal.Options{}), journaltest.Put("1", "{}"))
 }
 
 // TestMarkSuspect: damaged pages, which a copy would have as well, do not keep the next
@@ -120,9 +120,9 @@ func TestMarkSuspect(t *testing.T) {
 	path := damaged(t, "body = CAST(replace(body, 'y', 'z') AS BLOB)")
 	// With auto_vacuum, SQLite does not read the pages of a body to free them.
 	execRaw(t, path, "PRAGMA auto_vacuum = NONE; VACUUM")
-	committest.BreakPages(t, path)
+	journaltest.BreakPages(t, path)
 	j := openTest(t, path, journal.Options{})
-	d := committest.Put("1", "new")
+	d := journaltest.Put("1", "new")
 	d.Changes[0].Kind = report.Cities
 	if _, err := j.Append(t.Context(), d); err == nil || !strings.Contains(err.Error(), "malformed") {
 		t.Fatalf("error %v, want one about damaged pages", err)

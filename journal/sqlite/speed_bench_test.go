@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/journal/internal/committest"
+	"riskdex/internal/testkit/journaltest"
 	"riskdex/report"
 )
 
 // reportCPU makes a benchmark report the CPU time for each of n things, including that of
 // other goroutines: waiting for the disk takes time, but leaves the processors to others.
 func reportCPU(b *testing.B, start time.Duration, n int) {
-	b.ReportMetric(float64((committest.CPUTime(b)-start).Nanoseconds())/1000/float64(n), "cpu-µs/op")
+	b.ReportMetric(float64((journaltest.CPUTime(b)-start).Nanoseconds())/1000/float64(n), "cpu-µs/op")
 }
 
 // change is the nth update of one of so many documents.
@@ -72,7 +72,7 @@ func BenchmarkDelivery(b *testing.B) {
 				deliver := func() {
 					c := change(kind, n, documents, body)
 					if kind == report.Cities {
-						c.Code = committest.Code(n % documents)
+						c.Code = journaltest.Code(n % documents)
 					}
 					mustDeliver(b, j, c)
 					n++
@@ -81,7 +81,7 @@ func BenchmarkDelivery(b *testing.B) {
 					deliver()
 				}
 				b.ReportAllocs()
-				start, first := committest.CPUTime(b), n
+				start, first := journaltest.CPUTime(b), n
 				for b.Loop() {
 					deliver()
 				}
@@ -100,7 +100,7 @@ func BenchmarkLargeDelivery(b *testing.B) {
 	}
 	b.ReportAllocs()
 	b.SetBytes(int64(len(list) * len(body)))
-	start, n := committest.CPUTime(b), 0
+	start, n := journaltest.CPUTime(b), 0
 	for b.Loop() {
 		mustDeliver(b, j, list...)
 		n++
@@ -128,7 +128,7 @@ func BenchmarkHot(b *testing.B) {
 	}()
 	b.ReportAllocs()
 	b.ResetTimer()
-	start := committest.CPUTime(b)
+	start := journaltest.CPUTime(b)
 	for n := 0; n < b.N; {
 		var list []report.Change
 		for ; n < b.N && len(list) < 100; n++ {
@@ -173,11 +173,11 @@ func benchClaimOrSettle(b *testing.B, claim bool) {
 			f()
 			return
 		}
-		start := committest.CPUTime(b)
+		start := journaltest.CPUTime(b)
 		b.StartTimer()
 		f()
 		b.StopTimer()
-		spent += committest.CPUTime(b) - start
+		spent += journaltest.CPUTime(b) - start
 	}
 	for n := 0; n < b.N; {
 		var list []report.Settlement

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/committest"
 	"riskdex/journal/transfer"
 	"riskdex/report"
 )
@@ -27,7 +27,7 @@ func TestFileShrinks(t *testing.T) {
 	const many = 5000
 	var gone []report.Change
 	for i := range many {
-		gone = append(gone, committest.Delete(fmt.Sprint(i, strings.Repeat("x", 400))).Changes...)
+		gone = append(gone, journaltest.Delete(fmt.Sprint(i, strings.Repeat("x", 400))).Changes...)
 	}
 	var all []report.Change
 	for _, c := range gone {
@@ -46,7 +46,7 @@ func TestFileShrinks(t *testing.T) {
 		require.NoError(t, j.Settle(t.Context(), list))
 		n += len(changes)
 	}
-	mustAppend(t, j, committest.Put("live", strings.Repeat("x", 100<<10)))
+	mustAppend(t, j, journaltest.Put("live", strings.Repeat("x", 100<<10)))
 	require.NoError(t, j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }}))
 	passed.Store(int64(journal.DefaultKeepDeleted + time.Hour))
 	if n, err := j.DropDeleted(t.Context()); n != many || err != nil {

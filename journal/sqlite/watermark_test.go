@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/logtest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/logtest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/report"
 )
 
@@ -45,9 +45,9 @@ func TestLostChangesAreNoticed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			live := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-			mustAppend(t, live, committest.Put("1", "{}"))
+			mustAppend(t, live, journaltest.Put("1", "{}"))
 			older := backUp(t, live.path, 1)
-			stamps, err := live.Append(t.Context(), committest.Put("2", "{}"))
+			stamps, err := live.Append(t.Context(), journaltest.Put("2", "{}"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func TestLostChangesAreNoticed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				committest.WriteFile(t, path+suffix, string(b))
+				journaltest.WriteFile(t, path+suffix, string(b))
 			}
 			if j, log := openLogged(t, path); log.Count("lacks changes") != 0 {
 				t.Fatal("missing changes are reported while none is missing")
@@ -71,7 +71,7 @@ func TestLostChangesAreNoticed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				committest.WriteFile(t, path+suffix, string(b))
+				journaltest.WriteFile(t, path+suffix, string(b))
 			}
 			lose(t, path, older)
 			j, log := openLogged(t, path)
@@ -95,19 +95,19 @@ func spoil(t *testing.T, path string, change func([]byte) []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	committest.WriteFile(t, path, string(change(b)))
+	journaltest.WriteFile(t, path, string(change(b)))
 }
 
 // TestDamagedWatermark: a watermark that makes no sense is ignored.
 func TestDamagedWatermark(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	for _, text := range []string{"", "9", strings.Repeat("9", 100), "00009999999999999999 00000000\n"} {
-		committest.WriteFile(t, path+watermarkSuffix, text)
+		journaltest.WriteFile(t, path+watermarkSuffix, text)
 		j, log := openLogged(t, path)
 		if log.Count("lacks changes") != 0 || j.ledger.LastVersion > 1<<60 {
 			t.Errorf("the watermark %q is used", text)
 		}
-		mustAppend(t, j, committest.Put("1", "{}"))
+		mustAppend(t, j, journaltest.Put("1", "{}"))
 		if got := j.watermark.read(); text != "" && len(text) < 60 && got != j.ledger.LastVersion {
 			t.Errorf("after %q it reads %d, want %d", text, got, j.ledger.LastVersion)
 		}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/testkit/postgres/postgrestest"
 	"riskdex/journal"
 	"riskdex/journal/postgres"
 	"riskdex/journal/sqlite"

@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/journal/internal/committest"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/postgres/postgrestest"
 	"riskdex/report"
 )
 
@@ -78,7 +78,7 @@ func TestCopyNamesWhatItCannotRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := damagedFile(t, c.damage)
 			if c.pages {
-				committest.BreakPages(t, path)
+				journaltest.BreakPages(t, path)
 			}
 			for _, query := range c.more {
 				execFile(t, path, query)
@@ -86,7 +86,7 @@ func TestCopyNamesWhatItCannotRead(t *testing.T) {
 			url, dir := postgrestest.URL(t), t.TempDir()
 			wantNoCopy(t, t.Context(), path, url, c.want)
 			wantNoCopy(t, t.Context(), path, filepath.Join(dir, "copy.db"), c.want)
-			committest.CheckFolder(t, dir, nil)
+			journaltest.CheckFolder(t, dir, nil)
 			if n := tablesOf(t, url); n != 0 {
 				t.Errorf("%d tables were made, want none", n)
 			}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/postgres/postgrestest"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/journal/postgres"
 	"riskdex/journal/sqlite"
 	"riskdex/journal/transfer"
@@ -47,7 +47,7 @@ func TestCopyInterrupted(t *testing.T) {
 func nothingAt(t *testing.T, name string) {
 	t.Helper()
 	if !postgres.IsURL(name) {
-		committest.CheckFolder(t, filepath.Dir(name), nil)
+		journaltest.CheckFolder(t, filepath.Dir(name), nil)
 	} else if n := tablesOf(t, name); n != 0 {
 		t.Errorf("%d tables are left, want none", n)
 	}
@@ -102,7 +102,7 @@ func TestHalfACopyIsNoJournal(t *testing.T) {
 	closeTest(t, j)
 	looked := false
 	for _, left := range []string{"copy.db.partial-1", "copy.db.partial-1-journal"} { // of a copy that was killed
-		committest.WriteFile(t, filepath.Join(dir, left), "half")
+		journaltest.WriteFile(t, filepath.Join(dir, left), "half")
 	}
 	if _, err := copyJournal(t.Context(), from, filepath.Join(dir, "copy.db"), func(p transfer.Progress) {
 		if p.Checking || p.Done < 24 || p.Done == p.Total {
@@ -117,7 +117,7 @@ func TestHalfACopyIsNoJournal(t *testing.T) {
 			t.Fatal(len(half), err)
 		}
 		path := filepath.Join(t.TempDir(), "half.db")
-		committest.WriteFile(t, path, string(half))
+		journaltest.WriteFile(t, path, string(half))
 		if j, err := sqlite.Open(t.Context(), path, journal.Options{}); err == nil {
 			t.Error("half a copy was taken for a journal", j.Close())
 		}

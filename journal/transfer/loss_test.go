@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
-	"riskdex/journal/internal/committest"
 	"riskdex/journal/sqlite"
 	"riskdex/report"
 )
@@ -49,7 +49,7 @@ func TestLossIsAcknowledged(t *testing.T) {
 	}
 	for _, name := range append(copies, path) {
 		j := openNamedTest(t, name)
-		if got := committest.LossOf(t, j); got != want {
+		if got := journaltest.LossOf(t, j); got != want {
 			t.Errorf("%s lacks %+v, want %+v", endpoint(name).Name, got, want)
 		}
 		got, err := j.AcknowledgeLoss(t.Context())
@@ -57,7 +57,7 @@ func TestLossIsAcknowledged(t *testing.T) {
 			t.Errorf("acknowledged %+v, %v", got, err)
 		}
 		for range 2 {
-			if got := committest.LossOf(t, j); !reflect.DeepEqual(got, report.Loss{}) {
+			if got := journaltest.LossOf(t, j); !reflect.DeepEqual(got, report.Loss{}) {
 				t.Errorf("%s still lacks %+v", endpoint(name).Name, got)
 			}
 			if _, err := j.AcknowledgeLoss(t.Context()); !errors.Is(err, report.ErrNotFound) {

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/testkit/postgres/postgrestest"
 )
 
 func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m.Run)) }

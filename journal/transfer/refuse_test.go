@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riskdex/internal/postgres/postgrestest"
-	"riskdex/journal/internal/committest"
+	"riskdex/internal/testkit/journaltest"
+	"riskdex/internal/testkit/postgres/postgrestest"
 	"riskdex/report"
 )
 
@@ -91,7 +91,7 @@ func TestCopyRefusesSource(t *testing.T) {
 		}},
 		{name: "no file", want: "no such file", from: func(t *testing.T) string {
 			dir := t.TempDir()
-			t.Cleanup(func() { committest.CheckFolder(t, dir, nil) })
+			t.Cleanup(func() { journaltest.CheckFolder(t, dir, nil) })
 			return filepath.Join(dir, "missing.db")
 		}},
 		{name: "no tables", want: "has no riskdex journal", from: func(t *testing.T) string {
@@ -122,12 +122,12 @@ func TestCopyRefusesSource(t *testing.T) {
 		}},
 		{name: "suspect", want: "could not write it", from: func(t *testing.T) string {
 			path := setUpOnly(t, filepath.Join(t.TempDir(), "journal.db"))
-			committest.WriteFile(t, path+".suspect", "")
+			journaltest.WriteFile(t, path+".suspect", "")
 			return path
 		}},
 		{name: "replaced by half", want: "could not write it", from: func(t *testing.T) string {
 			path := setUpOnly(t, filepath.Join(t.TempDir(), "journal.db"))
-			committest.WriteFile(t, path+".whole", "")
+			journaltest.WriteFile(t, path+".whole", "")
 			return path
 		}},
 		{name: "cancelled", want: "canceled", ctx: cancelled, from: func(t *testing.T) string {
@@ -140,7 +140,7 @@ func TestCopyRefusesSource(t *testing.T) {
 			}
 			from, dir, url := c.from(t), t.TempDir(), postgrestest.URL(t)
 			wantNoCopy(t, c.ctx, from, filepath.Join(dir, "copy.db"), c.want)
-			committest.CheckFolder(t, dir, nil)
+			journaltest.CheckFolder(t, dir, nil)
 			wantNoCopy(t, c.ctx, from, url, c.want)
 			if n := tablesOf(t, url); n != 0 {
 				t.Errorf("%d tables were made, want none", n)
@@ -154,9 +154,9 @@ func TestCopyOverwritesNothing(t *testing.T) {
 	from := filled(t, filepath.Join(t.TempDir(), "journal.db"))
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal", ".last", ".suspect", ".whole"} {
 		dir := t.TempDir()
-		committest.WriteFile(t, filepath.Join(dir, "copy.db"+suffix), "mine")
+		journaltest.WriteFile(t, filepath.Join(dir, "copy.db"+suffix), "mine")
 		wantNoCopy(t, t.Context(), from, filepath.Join(dir, "copy.db"), "is there already")
-		committest.CheckFolder(t, dir, []string{"copy.db" + suffix})
+		journaltest.CheckFolder(t, dir, []string{"copy.db" + suffix})
 	}
 	wantNoCopy(t, t.Context(), from, from, "is there already")
 
@@ -171,7 +171,7 @@ func TestCopyOverwritesNothing(t *testing.T) {
 		make func(*testing.T, string)
 		want string
 	}{
-		"a document":        {one(committest.Put("1", "{}")), "has a journal already"},
+		"a document":        {one(journaltest.Put("1", "{}")), "has a journal already"},
 		"a refusal":         {one(report.Delivery{Refusals: []report.Refusal{refused("1", "{")}}), "has a journal already"},
 		"a receipt":         {one(report.Delivery{Receipt: &report.Receipt{Sender: "s", ID: "1", Digest: []byte{1}}}), "has a journal already"},
 		"a table of others": {func(t *testing.T, url string) { execPostgres(t, url, "CREATE TABLE documents ()") }, "not riskdex's"},

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"riskdex/internal/postgres/postgrestest"
+	"riskdex/internal/testkit/postgres/postgrestest"
 	"riskdex/journal"
 	"riskdex/journal/sqlite"
 	"riskdex/journal/transfer"

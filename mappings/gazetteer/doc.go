@@ -7,4 +7,4 @@
 // says about itself.
 package gazetteer
 
-//go:generate go run riskdex/internal/gazetteer ../../internal/gazetteer .
+//go:generate go run riskdex/internal/tools/gazetteer ../../internal/tools/gazetteer .

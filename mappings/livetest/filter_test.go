@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
 	"riskdex/mappings/indices"
 	"riskdex/report"
 	"riskdex/search"

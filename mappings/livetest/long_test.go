@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
 	"riskdex/mappings/indices"
 	"riskdex/report"
 	"riskdex/search"

@@ -17,7 +17,7 @@ import (
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
 	"riskdex/elastic"
-	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"

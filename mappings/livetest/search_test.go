@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"riskdex/elastic"
-	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
 	"riskdex/mappings/indices"
 	"riskdex/report"
 	"riskdex/search"

@@ -10,8 +10,8 @@ import (
 
 	"github.com/elastic/go-elasticsearch/v8/esapi"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/logtest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/logtest"
 	"riskdex/report"
 )
 

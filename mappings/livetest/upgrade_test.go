@@ -4,7 +4,7 @@ import (
 	_ "embed"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"

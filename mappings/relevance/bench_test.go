@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/relevancetest"
+	"riskdex/internal/testkit/relevancetest"
 	"riskdex/mappings/indices"
 	"riskdex/report"
 	"riskdex/search"

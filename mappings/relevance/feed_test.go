@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"riskdex/internal/relevancetest"
 	"riskdex/internal/samplefeed"
 	"riskdex/internal/samplefeed/samplefeedtest"
+	"riskdex/internal/testkit/relevancetest"
 	"riskdex/receiver"
 	"riskdex/report"
 )

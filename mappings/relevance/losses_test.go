@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/relevancetest"
+	"riskdex/internal/testkit/relevancetest"
 	"riskdex/mappings"
 	"riskdex/search"
 )

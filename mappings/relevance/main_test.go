@@ -8,8 +8,8 @@ import (
 	"os"
 	"testing"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/relevancetest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/relevancetest"
 	"riskdex/mappings"
 )
 

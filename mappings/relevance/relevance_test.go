@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"riskdex/internal/relevancetest"
+	"riskdex/internal/testkit/relevancetest"
 	"riskdex/search"
 )
 

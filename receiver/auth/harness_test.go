@@ -9,7 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"riskdex/internal/logtest"
+	"riskdex/internal/testkit/logtest"
 	"strings"
 	"sync"
 	"testing"

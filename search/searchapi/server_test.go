@@ -28,9 +28,9 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"riskdex/elastic"
-	"riskdex/internal/openapitest"
 	"riskdex/internal/problem"
-	"riskdex/internal/require"
+	"riskdex/internal/testkit/openapitest"
+	"riskdex/internal/testkit/require"
 	"riskdex/report"
 	"riskdex/search"
 )

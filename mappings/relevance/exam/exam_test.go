@@ -24,8 +24,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"riskdex/internal/elasticserver/elastictest"
-	"riskdex/internal/relevancetest"
+	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/relevancetest"
 	"riskdex/mappings"
 	"riskdex/receiver"
 	"riskdex/report"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/relevancetest"
+	"riskdex/internal/testkit/relevancetest"
 )
 
 // floor is what a class of queries must reach: MRR and nDCG@10, taught and untaught.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/relevancetest"
+	"riskdex/internal/testkit/relevancetest"
 	"riskdex/mappings"
 	"riskdex/report"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"riskdex/internal/relevancetest"
+	"riskdex/internal/testkit/relevancetest"
 )
 
 //go:embed queries.tsv

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"riskdex/internal/push"
-	"riskdex/internal/relevancetest"
+	"riskdex/internal/testkit/relevancetest"
 	"riskdex/mappings"
 	"riskdex/receiver"
 	"riskdex/report"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"riskdex/internal/relevancetest"
+	"riskdex/internal/testkit/relevancetest"
 )
 
 //go:embed travellers.tsv
