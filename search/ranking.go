@@ -167,6 +167,9 @@ func (u Understood) better(typed string) (all []any) {
 	if len(places) > 1 {
 		add("all places that were named", 120, both(places...))
 	}
+	if len(places) > 1 && u.Subject == "" { // London Canada
+		add("the city in the country that was named", 300, both(append(places, aCity)...))
+	}
 	if len(places) > 0 && u.Subject != "" {
 		asked := words(u.Subject, "title", "summary", "places.name")
 		if len(u.Threats) > 0 { // in other words, or in another language
