@@ -109,6 +109,9 @@ func (w *witness) Threat(words []string) (string, int) {
 func (w *witness) Called(name string) (all []search.NamedPlace) {
 	world := w.world()
 	code := cmp.Or(world.country(name), world.demonyms[name], w.former[name])
+	if strings.EqualFold(world.Alpha3(code), name) && world.codes[name] == "" {
+		code = "" // hnd-per: Coded knows codes
+	}
 	if code != "" && len(name) > 2 {
 		if world.codes[name] == "" && world.demonyms[name] == "" && w.former[name] == "" { // in one of sixty languages, or nearly in English
 			all = w.better(name, code)
@@ -230,8 +233,14 @@ func (w *witness) Like(name string) (places []search.NamedPlace) {
 	}
 	var all []found
 	for _, like := range w.alike() {
+		if strings.HasPrefix(like.name, name) {
+			return nil // the beginning of a name is not misspelt
+		}
 		if len(like.name) < 4 || like.name[0] != name[0] || max(len(like.name)-len(name), len(name)-len(like.name)) > most {
 			continue
+		}
+		if strings.HasPrefix(name, like.name) && len(name) > len(like.name)+1 {
+			continue // londonde is more than London
 		}
 		if far := edits(name, like.name); far > 0 && far <= most {
 			all = append(all, found{like, far})

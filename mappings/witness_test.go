@@ -30,6 +30,9 @@ func TestUnderstand(t *testing.T) {
 		"NYT":                             "Nay Pyi Taw/MM; words NYT",
 		"FR strike":                       "France/FR; strikes; words FR strike",
 		"STRIKE IN PARIS NOW":             "Paris/FR; strikes; now/d-now+1d/d; words STRIKE IN PARIS",
+		"\"'></b>wibble onerror=\"x":      "rest b>wibble onerror x; words '></b>wibble onerror= x",
+		"hnd-per":                         "rest hnd; words hnd-per",
+		"londonde":                        "rest londonde; words londonde",
 		"ATM skimming":                    "crime; rest atm; words ATM skimming",
 		"what is the situation in Crimea": "Crimea/UA; rest situation; words what is the situation in Crimea",
 	} {

@@ -43,13 +43,10 @@ func (u Understood) request(members map[string]any, typed string) {
 		for _, m := range u.Places {
 			if p := m.Places[0]; p.City != nil {
 				found = append(found, constant("its country, in the time that was asked for", 10, both(
-					clause{"terms": clause{"country": p.Countries}}, u.When.filter(),
+					inCountries(p.Countries), u.When.filter(),
 				)))
 			}
 		}
-	}
-	if u.Warned != "" && len(u.Rest) > 0 && len(u.Places) == 0 {
-		found = append(found, constant("what it warns of, without the other words", 3, both(match("title", u.Warned), clause{"terms": clause{"threats": u.Threats}})))
 	}
 	if u.Words == "" { // a time or a kind alone
 		kinds := u.Kinds
@@ -104,6 +101,15 @@ func either(all ...any) clause {
 
 func both(all ...any) clause { return clause{"bool": clause{"filter": all}} }
 
+// inCountries finds by a term each, which an explanation tells.
+func inCountries(codes []string) clause {
+	var all []any
+	for _, code := range codes {
+		all = append(all, clause{"term": clause{"country": code}})
+	}
+	return either(all...)
+}
+
 func match(field, words string) clause { return clause{"match": clause{field: words}} }
 
 var (
@@ -133,7 +139,7 @@ func (p NamedPlace) about() clause {
 			match("city_names_known", p.Name), match("places.name.named", p.Name),
 		)
 	case p.Country || len(p.Countries) > 1:
-		return clause{"terms": clause{"country": p.Countries}}
+		return inCountries(p.Countries)
 	}
 	return match("region_names_known", p.Name)
 }
@@ -187,7 +193,8 @@ func (u Understood) better(typed string) (all []any) {
 	for _, m := range u.Places {
 		if p := m.Places[0]; p.Country && u.Subject == "" && !slices.ContainsFunc(u.Places, isCity) {
 			add("the country in its title, and not over", 400, clause{"bool": clause{
-				"filter": clause{"match_phrase": clause{"title": p.Name}}, "must_not": []any{aCity, hasEnded},
+				"filter":   []any{clause{"match_phrase": clause{"title": p.Name}}, clause{"exists": clause{"field": "whole_country"}}},
+				"must_not": []any{aCity, hasEnded},
 			}})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"riskdex/mappings/gazetteer"
 	"riskdex/report"
@@ -25,7 +26,6 @@ type Understood struct {
 	Kinds   []report.Kind // that are named
 	Rest    []string      // the other words, but for small ones such as in
 	Subject string        // the words of Threats and Rest, folded
-	Warned  string        // those of Threats alone
 }
 
 // Mention is a name of a place in a query.
@@ -78,7 +78,7 @@ func Understand(words string, w Witness) Understood {
 	u.ask(asked...)
 	tokens := tokensOf(words)
 	shouts := slices.ContainsFunc(tokens, func(t token) bool { return len(t.typed) > longestCode }) && strings.ToUpper(words) == words
-	var subject, warned []token
+	var subject []token
 	for at := 0; at < len(tokens); {
 		n := 0
 		if w != nil && !shouts {
@@ -92,7 +92,7 @@ func Understand(words string, w Witness) Understood {
 		}
 		if n == 0 && w != nil {
 			if n = u.threat(tokens[at:], w); n > 0 {
-				subject, warned = append(subject, tokens[at:at+n]...), append(warned, tokens[at:at+n]...)
+				subject = append(subject, tokens[at:at+n]...)
 			}
 		}
 		if n == 0 {
@@ -111,7 +111,6 @@ func Understand(words string, w Witness) Understood {
 	misspelt := func(t token) bool {
 		return slices.ContainsFunc(u.Places, func(m Mention) bool { return m.Misspelt && slices.Contains(strings.Fields(m.Typed), t.folded) })
 	}
-	u.Warned = joined(warned)
 	u.Subject = joined(slices.DeleteFunc(subject, misspelt))
 	var kept []string
 	for i, field := range strings.Fields(words) {
@@ -156,24 +155,28 @@ func joined(tokens []token) string {
 	return strings.Join(words, " ")
 }
 
-// quoted returns what stands in quotation marks, and the rest.
+// quoted returns what stands in quotation marks, around whole words, and the rest.
 func quoted(words string) (phrases []string, rest string) {
 	closing := map[rune]rune{'"': '"', '“': '”', '„': '“', '«': '»'}
-	for {
-		start := strings.IndexFunc(words, func(c rune) bool { return closing[c] != 0 })
-		if start < 0 {
-			return phrases, strings.TrimSpace(rest + words)
+	isWord := func(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c) }
+	before := ' '
+	for words != "" {
+		c, size := utf8.DecodeRuneInString(words)
+		phrase, after, found := strings.Cut(words[size:], string(closing[c]))
+		next, _ := utf8.DecodeRuneInString(after)
+		if closing[c] == 0 || !found || !unicode.IsSpace(before) || isWord(next) || !strings.ContainsFunc(phrase, isWord) {
+			if closing[c] == 0 {
+				rest += words[:size]
+			} else {
+				rest += " "
+			}
+			before, words = c, words[size:]
+			continue
 		}
-		open := []rune(words[start:])[0]
-		phrase, after, ok := strings.Cut(words[start+len(string(open)):], string(closing[open]))
-		if !ok {
-			return phrases, strings.TrimSpace(rest + words[:start] + phrase)
-		}
-		if phrase = strings.TrimSpace(phrase); phrase != "" {
-			phrases = append(phrases, phrase)
-		}
-		rest, words = rest+words[:start]+" ", after
+		phrases, rest = append(phrases, strings.TrimSpace(phrase)), rest+" "
+		before, words = ' ', after
 	}
+	return phrases, strings.TrimSpace(rest)
 }
 
 const longestCode = 3
