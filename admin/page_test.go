@@ -52,7 +52,7 @@ func openHostileDesk(t *testing.T) *statusDesk {
 		Total: 1, DidYouMean: "likelier " + hostile, Request: search.Request{Path: "/cities" + hostile, Body: []byte(`{"query": ` + strconv.Quote(hostile) + `}`)},
 		Facets: map[string][]search.Count{"country": {{Value: "value " + hostile, Documents: 2}}, hostile: {{Value: hostile}}},
 		Hits: []search.Hit{{
-			ID: hostileID, Highlights: map[string][]string{"summary": {"not escaped " + hostile + " <em>match " + hostile + "</em> after", "&lt;script&gt; <em>open"}},
+			ID: hostileID, Highlights: map[string][]string{"summary": {"not escaped " + hostile + " <em>match " + hostile + "</em> after", "&lt;script&gt; of several words, left <em>open"}},
 			Fields: search.Fields{Kind: report.Cities, Title: "title " + hostile, Code: hostile, Countries: []string{hostile}, RiskLevel: 3, Threats: []string{hostile}},
 		}},
 	}

@@ -177,9 +177,9 @@ func (u Understood) better(typed string) (all []any) {
 		add("the city in the country that was named", 300, both(append(places, aCity)...))
 	}
 	if len(places) > 0 && u.Subject != "" {
-		asked := words(u.Subject, "title", "summary", "places.name")
-		if len(u.Threats) > 0 { // in other words, or in another language
-			asked = either(asked, both(clause{"terms": clause{"threats": u.Threats}}, match("title", u.Subject)))
+		asked := words(u.Subject, "title", "places.name") // a word that is no threat may be in passing elsewhere
+		if len(u.Threats) > 0 {                           // in other words, or in another language
+			asked = either(words(u.Subject, "title", "summary", "places.name"), both(clause{"terms": clause{"threats": u.Threats}}, match("title", u.Subject)))
 		}
 		add("the place, and what was asked about it", 400, notCities(either(places...), asked))
 		if area := func(m Mention) bool { return len(m.Places[0].Countries) > 1 }; slices.ContainsFunc(u.Places, area) {
