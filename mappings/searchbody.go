@@ -27,6 +27,9 @@ func parseQuery(data []byte) ([]byte, error) {
 // complete.json.
 func (s *Set) Body(q search.Query) ([]byte, error) { return s.bodies.Body(q) }
 
+// FileBody is Body for apps that fill the placeholders of the file themselves.
+func (s *Set) FileBody(q search.Query) ([]byte, error) { return s.bodies.FileBody(q) }
+
 // Ask makes a search with send, as [search.Bodies.Ask] does.
 func (s *Set) Ask(q search.Query, send func(body []byte) (search.Result, error)) (search.Result, error) {
 	return s.bodies.Ask(q, send)

@@ -58,20 +58,20 @@ func (b Bodies) Body(q Query) ([]byte, error) {
 		filters = append(without(choices, ""), filters...)
 	}
 	typed, understood := q.Words, Understood{}
-	if !q.Complete && q.Words != "" {
+	if !q.Complete && q.Words != "" && !q.asFile {
 		understood = Understand(q.Words, b.Witness)
 		q.Words = understood.Words
 	}
 	body, err := filled(file, q, filters)
 	places := understood.named()
-	if err != nil || q.Complete && q.Scored() && q.Fields == nil && !apart {
+	if err != nil || (q.Complete || q.asFile) && q.Scored() && q.Fields == nil && !apart {
 		return body, err
 	}
 	var members map[string]any
 	if err := json.Unmarshal(body, &members); err != nil {
 		return nil, err
 	}
-	if typed != "" && !q.Complete {
+	if typed != "" && !q.Complete && !q.asFile {
 		understood.request(members, typed)
 	}
 	if q.Words == "" && typed != "" {
@@ -110,6 +110,13 @@ func (b Bodies) Body(q Query) ([]byte, error) {
 		}
 	}
 	return json.Marshal(members, json.Deterministic(true))
+}
+
+// FileBody returns the body as apps make it that fill the placeholders of the file themselves: nothing in the
+// words is understood.
+func (b Bodies) FileBody(q Query) ([]byte, error) {
+	q.asFile = true
+	return b.Body(q)
 }
 
 // all returns a filter that all choices match but that of a field.

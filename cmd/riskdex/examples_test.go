@@ -58,11 +58,8 @@ func TestExamples(t *testing.T) {
 		{words: "nothing of this kind", options: `{}`},
 		{words: "sy", options: `{"complete":true}`, complete: true},
 	} {
-		bodyOf := set.SearchBody
-		if c.complete {
-			bodyOf = set.CompleteBody
-		}
-		body, err := bodyOf(c.words, c.want)
+		c.want.Words, c.want.Complete = c.words, c.complete
+		body, err := set.FileBody(c.want)
 		require.NoError(t, err)
 		found, err := x.Search(t.Context(), body)
 		require.NoError(t, err)
