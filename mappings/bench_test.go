@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"riskdex/report"
+	"riskdex/search"
 )
 
 const sentence = "Demonstrations are expected near the ministry on Friday; avoid the area, and allow two hours more to the airport. "
@@ -152,5 +153,19 @@ func BenchmarkInfer(b *testing.B) {
 		if _, _, err := s.Infer(report.Cities, records); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkUnderstand measures what a search costs before Elasticsearch is asked.
+func BenchmarkUnderstand(b *testing.B) {
+	w := builtinSet(b).bodies.Witness
+	for _, words := range []string{"bedbugs in Paris", "FRA flights cancelled", "is it safe to travel to Nairobbi at the weekend", strings.Repeat("wibblex ", 12)} {
+		search.Understand(words, w) // reads the tables
+		b.Run(words[:min(len(words), 20)], func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				search.Understand(words, w)
+			}
+		})
 	}
 }

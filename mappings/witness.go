@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"riskdex/internal/letters"
 	"riskdex/internal/vocabulary"
 	"riskdex/mappings/gazetteer"
 	"riskdex/search"
@@ -22,7 +23,10 @@ type witness struct {
 	world     func() *world
 	threats   func() *threatWords
 	small     map[string]bool
-	former    map[string]string // countries by the names that they had
+	former    map[string]string                     // countries by the names that they had
+	areas     map[string][]search.NamedPlace        // parts of the world by their names
+	coded     func() map[string][]search.NamedPlace // cities by their codes, the largest first
+	nations   func() []string                       // codes of all countries
 	alike     func() []likeName
 }
 
@@ -34,12 +38,21 @@ type likeName struct {
 }
 
 func (s *Set) newWitness(get func() *world) *witness {
-	w := &witness{countries: s.countries, world: get, small: s.index.smallWords(), former: map[string]string{}}
+	w := &witness{countries: s.countries, world: get, small: s.index.smallWords(), former: map[string]string{}, areas: map[string][]search.NamedPlace{}}
 	for code, names := range s.countries.Former {
 		for _, name := range names {
 			w.former[gazetteer.Fold(name)] = code
 		}
 	}
+	for _, a := range s.countries.Areas {
+		for _, name := range a.Names {
+			if name = gazetteer.Fold(name); !slices.ContainsFunc(w.areas[name], func(p search.NamedPlace) bool { return p.Name == a.Names[0] }) {
+				w.areas[name] = append(w.areas[name], search.NamedPlace{Name: a.Names[0], Countries: a.Countries})
+			}
+		}
+	}
+	w.coded = sync.OnceValue(w.codes)
+	w.nations = sync.OnceValue(func() []string { return slices.Collect(get().CountryCodes()) })
 	w.threats = sync.OnceValue(func() *threatWords { return newThreatWords(s.threats.withoutDoubt()) })
 	w.alike = sync.OnceValue(w.mainNames)
 	return w
@@ -118,17 +131,27 @@ func (w *witness) Called(name string) (all []search.NamedPlace) {
 		}
 		all = append(all, w.country(code))
 	}
-	for _, a := range w.countries.Areas {
-		if slices.ContainsFunc(a.Names, func(area string) bool { return gazetteer.Fold(area) == name }) {
-			all = append(all, search.NamedPlace{Name: a.Names[0], Countries: a.Countries})
-		}
-	}
-	cities := slices.SortedFunc(world.CitiesCalled(name), func(a, b *gazetteer.City) int { return b.Population - a.Population })
-	for _, c := range cities {
+	all = append(all, w.areas[name]...)
+	for _, c := range slices.SortedFunc(world.CitiesCalled(name), byPopulation) {
 		all = append(all, cityPlace(c))
 	}
-	for r := range world.RegionsCalled(name, slices.Collect(world.CountryCodes())) {
+	for r := range world.RegionsCalled(name, w.nations()) {
 		all = append(all, search.NamedPlace{Name: r.Name, Countries: []string{r.Country}})
+	}
+	return all
+}
+
+func byPopulation(a, b *gazetteer.City) int { return b.Population - a.Population }
+
+// codes returns the cities by the codes that they and their airports have.
+func (w *witness) codes() map[string][]search.NamedPlace {
+	all := map[string][]search.NamedPlace{}
+	for _, c := range slices.SortedFunc(w.world().Cities(), byPopulation) {
+		for code := range c.Codes() {
+			if same := func(p search.NamedPlace) bool { return p.City == c }; !slices.ContainsFunc(all[code], same) {
+				all[code] = append(all[code], cityPlace(c))
+			}
+		}
 	}
 	return all
 }
@@ -136,20 +159,7 @@ func (w *witness) Called(name string) (all []search.NamedPlace) {
 // Coded returns the places with a code: cities, the largest first, then a country.
 func (w *witness) Coded(code string) (all []search.NamedPlace) {
 	world := w.world()
-	if len(code) == 3 {
-		var cities []*gazetteer.City
-		for c := range world.Cities() {
-			for of := range c.Codes() {
-				if of == code {
-					cities = append(cities, c)
-				}
-			}
-		}
-		slices.SortFunc(cities, func(a, b *gazetteer.City) int { return b.Population - a.Population })
-		for _, c := range slices.CompactFunc(cities, func(a, b *gazetteer.City) bool { return a == b }) {
-			all = append(all, cityPlace(c))
-		}
-	}
+	all = slices.Clone(w.coded()[code])
 	country := world.codes[strings.ToLower(code)] // UK
 	if len(code) == 2 && world.Alpha3(code) != "" {
 		country = code
@@ -170,7 +180,7 @@ func (w *witness) better(name, than string) (all []search.NamedPlace) {
 		}
 	}
 	for _, like := range w.alike() {
-		if like.place.Country && like.place.Countries[0] != than && like.known > people && edits(name, like.name) == 1 {
+		if like.place.Country && like.place.Countries[0] != than && like.known > people && letters.Edits(name, like.name) == 1 {
 			all = append(all, like.place)
 		}
 	}
@@ -242,7 +252,7 @@ func (w *witness) Like(name string) (places []search.NamedPlace) {
 		if strings.HasPrefix(name, like.name) && len(name) > len(like.name)+1 {
 			continue // londonde is more than London
 		}
-		if far := edits(name, like.name); far > 0 && far <= most {
+		if far := letters.Edits(name, like.name); far > 0 && far <= most {
 			all = append(all, found{like, far})
 		}
 	}
@@ -253,29 +263,4 @@ func (w *witness) Like(name string) (places []search.NamedPlace) {
 		places = append(places, f.place)
 	}
 	return places
-}
-
-// edits returns how many letters have to be added, left out, replaced or swapped with the next to make one
-// name of another.
-func edits(a, b string) int {
-	before, last := []int(nil), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range len(a) {
-		row := make([]int, len(b)+1)
-		row[0] = i + 1
-		for j := range len(b) {
-			change := last[j]
-			if a[i] != b[j] {
-				change++
-			}
-			row[j+1] = min(change, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
 }

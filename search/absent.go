@@ -45,7 +45,7 @@ const nearEnough = 1500
 // Ask makes a search with send. Where no report is about a place in its words, it finds reports nearby and
 // on the country instead, and other words are proposed only if they find what the typed ones do not.
 func (b Bodies) Ask(q Query, send func(body []byte) (Result, error)) (Result, error) {
-	body, err := b.Body(q)
+	body, u, err := b.understood(q)
 	if err != nil {
 		return Result{}, err
 	}
@@ -57,7 +57,6 @@ func (b Bodies) Ask(q Query, send func(body []byte) (Result, error)) (Result, er
 	if err != nil || q.Words == "" || q.Complete {
 		return found, err
 	}
-	u := Understand(q.Words, b.Witness)
 	places := u.named()
 	found.DidYouMean = ""
 	if at := slices.Index(found.about, 0); at >= 0 && at < len(places) {

@@ -30,9 +30,16 @@ type Bodies struct {
 // Body returns the body of a _search request to [Path]. The error is a *Mistake that says what in the
 // query is wrong.
 func (b Bodies) Body(q Query) ([]byte, error) {
+	body, _, err := b.understood(q)
+	return body, err
+}
+
+// understood returns the body and what of the words was understood for it.
+func (b Bodies) understood(q Query) ([]byte, Understood, error) {
+	var u Understood
 	for _, name := range q.Threats {
 		if !slices.Contains(b.Threats, name) {
-			return nil, mistake("%q is not a threat of threats.json, which has %s", name, strings.Join(b.Threats, ", "))
+			return nil, u, mistake("%q is not a threat of threats.json, which has %s", name, strings.Join(b.Threats, ", "))
 		}
 	}
 	file, usual := b.Search, 10
@@ -44,35 +51,36 @@ func (b Bodies) Body(q Query) ([]byte, error) {
 	}
 	q.Words = beginning(strings.Join(strings.Fields(strings.ToValidUTF8(q.Words, " ")), " "))
 	if q.Words == "" && (q.Complete || q.Scored()) {
-		return nil, ErrNoWords
+		return nil, u, ErrNoWords
 	}
 	if q.Near != nil && q.Fields == nil {
 		q.Fields = List()
 	}
 	filters, choices, err := q.filters()
 	if err != nil {
-		return nil, err
+		return nil, u, err
 	}
 	apart := q.Facets && len(choices) > 0
 	if !apart {
 		filters = append(without(choices, ""), filters...)
 	}
-	typed, understood := q.Words, Understood{}
-	if !q.Complete && q.Words != "" && !q.asFile {
-		understood = Understand(q.Words, b.Witness)
-		q.Words = understood.Words
+	typed := q.Words
+	isUnderstood := typed != "" && !q.Complete && !q.asFile
+	if isUnderstood {
+		u = Understand(typed, b.Witness)
+		q.Words = u.Words
 	}
 	body, err := filled(file, q, filters)
-	places := understood.named()
+	places := u.named()
 	if err != nil || (q.Complete || q.asFile) && q.Scored() && q.Fields == nil && !apart {
-		return body, err
+		return body, u, err
 	}
 	var members map[string]any
 	if err := json.Unmarshal(body, &members); err != nil {
-		return nil, err
+		return nil, u, err
 	}
-	if typed != "" && !q.Complete && !q.asFile {
-		understood.request(members, typed)
+	if isUnderstood {
+		u.request(members, typed)
 	}
 	if q.Words == "" && typed != "" {
 		delete(members, "highlight")
@@ -85,14 +93,14 @@ func (b Bodies) Body(q Query) ([]byte, error) {
 	}
 	if !q.Scored() {
 		if err := q.ordered(members); err != nil {
-			return nil, err
+			return nil, u, err
 		}
 	}
 	if q.Fields != nil {
 		members["_source"] = q.Fields
 	}
 	if shown, ok := members["highlight"].(map[string]any); ok && shown["highlight_query"] != nil {
-		shown["highlight_query"] = clause{"bool": clause{"should": append(phrases(understood.otherNames()), shown["highlight_query"])}}
+		shown["highlight_query"] = clause{"bool": clause{"should": append(phrases(u.otherNames()), shown["highlight_query"])}}
 	}
 	if len(places) > 0 {
 		facets, _ := members["aggs"].(map[string]any)
@@ -109,7 +117,8 @@ func (b Bodies) Body(q Query) ([]byte, error) {
 			facets[field] = clause{"filter": all(choices, field), "aggs": clause{"apart": facet}}
 		}
 	}
-	return json.Marshal(members, json.Deterministic(true))
+	body, err = json.Marshal(members, json.Deterministic(true))
+	return body, u, err
 }
 
 // FileBody returns the body as apps make it that fill the placeholders of the file themselves: nothing in the

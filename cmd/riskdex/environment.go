@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"riskdex/internal/letters"
 )
 
 // emptyIsUnset makes an empty variable of the environment count as unset, whatever it is for.
@@ -61,32 +63,10 @@ func checkVariables(k *kong.Kong, environ []string) error {
 			if strings.HasPrefix(setting, name) {
 				return 0 // the name is a prefix of the setting
 			}
-			return editDistance(name, setting)
+			return letters.Edits(name, setting)
 		}
 		nearest := slices.MinFunc(known, func(a, b string) int { return distance(a) - distance(b) })
 		problems = append(problems, fmt.Errorf("the variable %s is not a setting of riskdex; did you mean %s? Correct it, or remove it from the environment", name, nearest))
 	}
 	return errors.Join(problems...)
-}
-
-// editDistance returns how many bytes have to be inserted, removed or replaced to turn a into
-// b (Levenshtein).
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -56,3 +56,14 @@ func TestRulesFold(t *testing.T) {
 		}
 	}
 }
+
+func TestEdits(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"paris", "paris", 0}, {"pairs", "paris", 1}, {"nairobbi", "nairobi", 1}, {"lodnom", "london", 2}, {"oslo", "rome", 4}} {
+		if got, back := Edits(c.a, c.b), Edits(c.b, c.a); got != c.want || back != c.want {
+			t.Errorf("%q and %q: %d and %d edits, want %d", c.a, c.b, got, back, c.want)
+		}
+	}
+}
