@@ -102,20 +102,21 @@ func (b Bodies) understood(q Query) ([]byte, Understood, error) {
 	if shown, ok := members["highlight"].(map[string]any); ok && shown["highlight_query"] != nil {
 		shown["highlight_query"] = clause{"bool": clause{"should": append(phrases(u.otherNames()), shown["highlight_query"])}}
 	}
-	if len(places) > 0 {
-		facets, _ := members["aggs"].(map[string]any)
-		if facets == nil {
-			facets = clause{}
-			members["aggs"] = facets
-		}
-		facets["places"] = counted(places)
-	}
 	if apart {
 		members["post_filter"] = all(choices, "")
 		facets, _ := members["aggs"].(map[string]any)
 		for field, facet := range facets {
 			facets[field] = clause{"filter": all(choices, field), "aggs": clause{"apart": facet}}
 		}
+	}
+	if len(places) > 0 {
+		facets, _ := members["aggs"].(map[string]any)
+		if facets == nil {
+			facets = clause{}
+			members["aggs"] = facets
+		}
+		// Whether there is a report on a place does not depend on the other words, nor on what was narrowed.
+		facets["places"] = clause{"global": clause{}, "aggs": clause{"apart": counted(places)}}
 	}
 	body, err = json.Marshal(members, json.Deterministic(true))
 	return body, u, err

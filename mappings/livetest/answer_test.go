@@ -115,6 +115,14 @@ func TestDidYouMean(t *testing.T) {
 			t.Errorf("%q: got %s, %v, want %s", words, got, err, want)
 		}
 	}
+	for _, q := range []search.Query{ // which have other reports on these places
+		{Words: "lyon", Kinds: []report.Kind{report.SpecialReports}, Facets: true}, {Words: "london", Countries: []string{"FR"}},
+		{Words: "lyon", RiskLevel: 5}, {Words: `"tear gas" lyon`},
+	} {
+		if found, err := x.Ask(t.Context(), q); found.NoReport != nil || err != nil {
+			t.Errorf("%+v: no report on %+v, %v", q, found.NoReport, err)
+		}
+	}
 }
 
 func TestFacets(t *testing.T) {
