@@ -22,7 +22,7 @@ type suggestion struct {
 func wellFound(clauses []string) bool {
 	return slices.ContainsFunc(clauses, func(name string) bool {
 		switch name {
-		case "a place that was understood", "its country, in the time that was asked for", "what it warns of, without the other words",
+		case "a place that was understood", "its country, in the time that was asked for",
 			"misspelt name", "misspelt name, and other words", "misspelt words", "a place in it", "a country in it", "a region in it", "a rare word", "its threat", "new", "words of its title",
 			"some of the words, or others for the same threat", "all words in title, names and country":
 			return false

@@ -172,9 +172,9 @@ func (u Understood) better(typed string) (all []any) {
 	}
 	if len(places) > 1 {
 		add("all places that were named", 120, both(places...))
-	}
-	if len(places) > 1 && u.Subject == "" { // London Canada
-		add("the city in the country that was named", 300, both(append(places, aCity)...))
+		if u.Subject == "" { // London Canada
+			add("the city in the country that was named", 300, both(append(places, aCity)...))
+		}
 	}
 	if len(places) > 0 && u.Subject != "" {
 		asked := words(u.Subject, "title", "places.name") // a word that is no threat may be in passing elsewhere

@@ -220,9 +220,9 @@ func (h Hit) Excerpts(language string) []string {
 		first, _, _ := strings.Cut(h.Summary, "\n\n")
 		return []string{html.EscapeString(first)}
 	}
-	all := append(sentences, labels...)
-	if len(sentences) > 0 {
-		all = sentences
+	all := sentences
+	if len(all) == 0 {
+		all = labels
 	}
 	return all[:min(most, len(all))]
 }
