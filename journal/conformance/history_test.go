@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/testkit/require"
 	"riskdex/journal"
 	"riskdex/report"
 )
@@ -758,3 +760,36 @@ func testHistoryRoom(t *testing.T, h *harness) {
 
 // historyRoom is the limit of the journal of testHistoryRoom.
 const historyRoom = 2 << 20
+
+// TestHistoryCountsWhatItKeeps, also of a body that only seems to be the same as the one before: it has the
+// same length and the same checksum.
+func TestHistoryCountsWhatItKeeps(t *testing.T) {
+	castagnoli := crc32.MakeTable(crc32.Castagnoli)
+	first, second, seen := "", "", map[uint32]string{}
+	for i := 0; second == ""; i++ {
+		body := fmt.Sprintf(`{"a":"%012d%0200d"}`, i*7919, i*104729)
+		sum := crc32.Checksum([]byte(body), castagnoli)
+		if other, ok := seen[sum]; ok && other != body {
+			first, second = other, body
+		}
+		seen[sum] = body
+	}
+	for _, e := range engines {
+		t.Run(e.name, func(t *testing.T) {
+			h := newHarness(t, e.open, journal.Options{History: 24 * time.Hour, HistoryMaxBytes: 1 << 30})
+			for _, body := range []string{first, second, second} {
+				h.append(t, advisory("x", body))
+				h.clock.move(time.Second)
+			}
+			if s, want := h.stats(t, report.Advisories), int64(3*historyEntryBytes+len(first)); s.HistoryBytes != want {
+				t.Errorf("the history counts for %d bytes, want %d", s.HistoryBytes, want)
+			}
+			h.clock.move(48 * time.Hour)
+			_, err := h.DropHistory(t.Context())
+			require.NoError(t, err)
+			if s := h.stats(t, report.Advisories); s.History != 0 || s.HistoryBytes != 0 {
+				t.Errorf("without its %d entries, the history counts for %d bytes", s.History, s.HistoryBytes)
+			}
+		})
+	}
+}

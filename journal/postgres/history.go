@@ -10,16 +10,25 @@ import (
 	"riskdex/report"
 )
 
-// keepPastRows adds rows to the history before documents is changed. The limit makes the planner look up
-// each document, since it cannot know how few there are.
-var keepPastRows = func() string {
-	kept := pastColumns.without("old_form", "in_table", "body", "sum")
-	return fmt.Sprintf(`INSERT INTO history (%s, old_form, old_body) SELECT %s,
-		CASE WHEN n.sum <> sha256(d.body) THEN %d ELSE n.old_form END,
-		CASE WHEN NOT n.in_table THEN n.body WHEN n.sum IS NULL OR n.sum <> sha256(d.body) THEN d.body END FROM %s
-		LEFT JOIN LATERAL (SELECT body FROM documents WHERE n.in_table AND kind = n.kind AND id = n.id LIMIT 1) d ON true`,
-		kept.names(), kept.list("n.@"), commit.FormRaw, pastColumns.table())
-}()
+// These add rows to the history before documents is changed. keepAlikeRows is for bodies that seem to be the
+// same as what replaces them: it keeps one that is not, and counts it. The limit makes the planner look up each
+// document, since it cannot know how few there are.
+var (
+	keepPastRows  = pastInto(`SELECT `+pastNames.list("n.@")+`, n.old_form AS old_form, CASE WHEN n.in_table THEN d.body ELSE n.body END AS old_body`) + pastFrom
+	keepAlikeRows = fmt.Sprintf(`WITH r AS (SELECT %[1]s, CASE WHEN n.sum = sha256(d.body) THEN n.old_form ELSE %[2]d END AS old_form,
+			CASE WHEN n.sum <> sha256(d.body) THEN d.body END AS old_body%[3]s), kept AS (%[4]s)
+		INSERT INTO totals AS t (slot, kind, history_bytes) SELECT $%[5]d, kind, sum(old_bytes) FROM r WHERE old_form = %[2]d GROUP BY kind
+		ON CONFLICT (slot, kind) DO UPDATE SET history_bytes = t.history_bytes + excluded.history_bytes`,
+		pastNames.list("n.@"), commit.FormRaw, pastFrom, pastInto("SELECT "+pastNames.names()+", old_form, old_body FROM r"), len(pastColumns)+1)
+
+	pastNames = pastColumns.without("old_form", "in_table", "body", "sum")
+	pastFrom  = ` FROM ` + pastColumns.table() + `
+		LEFT JOIN LATERAL (SELECT body FROM documents WHERE n.in_table AND kind = n.kind AND id = n.id LIMIT 1) d ON true`
+)
+
+func pastInto(rows string) string {
+	return `INSERT INTO history (` + pastNames.names() + `, old_form, old_body) ` + rows
+}
 
 var pastColumns = columns[commit.Entry]{
 	{"version", "bigint", values(func(r *commit.Entry) int64 { return int64(r.Version) })},
@@ -49,7 +58,7 @@ var pastColumns = columns[commit.Entry]{
 	})},
 	{"in_table", "boolean", values(func(r *commit.Entry) bool { return r.Of != nil && r.Old.Form != commit.FormNone })},
 	{"sum", "bytea", values(func(r *commit.Entry) []byte {
-		if r.Of == nil || r.Old.Form != commit.FormSame {
+		if !seemsSame(r) {
 			return nil
 		}
 		sum := sha256.Sum256(r.Body)
@@ -57,11 +66,25 @@ var pastColumns = columns[commit.Entry]{
 	})},
 }
 
+// seemsSame reports whether the body in the table seems to be that which replaces it.
+func seemsSame(e *commit.Entry) bool { return e.Of != nil && e.Old.Form == commit.FormSame }
+
 // queuePast writes what is to be added to the history. Unless this transaction has written a replaced body
 // itself, the server copies and compresses it.
-func queuePast(b *pgx.Batch, w commit.Writes) {
-	if len(w.Past) > 0 {
-		b.Queue(keepPastRows, pastColumns.arrays(w.Past)...)
+func queuePast(b *pgx.Batch, w commit.Writes, slot int16) {
+	var past, alike []*commit.Entry
+	for _, e := range w.Past {
+		if seemsSame(e) {
+			alike = append(alike, e)
+		} else {
+			past = append(past, e)
+		}
+	}
+	if len(past) > 0 {
+		b.Queue(keepPastRows, pastColumns.arrays(past)...)
+	}
+	if len(alike) > 0 {
+		b.Queue(keepAlikeRows, append(pastColumns.arrays(alike), slot)...)
 	}
 	if len(w.Reached) > 0 {
 		keys, versions, at := make([]report.Key, len(w.Reached)), make([]int64, len(w.Reached)), make([]int64, len(w.Reached))

@@ -257,7 +257,7 @@ func (s *store) freeAt(t time.Time) int64 {
 
 // queueWrites queues the statements that write the history and the changed rows.
 func (s *store) queueWrites(b *pgx.Batch, w commit.Writes) *pgx.Batch {
-	queuePast(b, w)
+	queuePast(b, w, s.slot())
 	var fresh, written, rest []*commit.Row
 	for _, r := range w.Rows {
 		switch {
@@ -331,10 +331,9 @@ func updateQuery(c columns[commit.Row]) string {
 
 // queueLedger queues the statements that add to the sums what has changed since before.
 func (s *store) queueLedger(b *pgx.Batch, before commit.Ledger) {
-	slot := int16(s.me % slots)
 	for _, k := range report.AllKinds() {
 		if t := s.ledger.Totals[k]; t != (commit.Totals{}) || s.grown[k] != 0 {
-			b.Queue(addTotals, append([]any{slot, string(k), s.grown[k]}, tables.TotalsArgs(t)...)...)
+			b.Queue(addTotals, append([]any{s.slot(), string(k), s.grown[k]}, tables.TotalsArgs(t)...)...)
 		}
 	}
 	refusals, size := s.ledger.Refusals-before.Refusals, s.ledger.RefusalBytes-before.RefusalBytes
@@ -383,6 +382,9 @@ func parameters(args []any) []any {
 // slots is the number of rows that hold the sums of a kind, so how many processes can add to
 // them at the same time.
 const slots = 16
+
+// slot is the one that this process adds to.
+func (s *store) slot() int16 { return int16(s.me % slots) }
 
 var addTotals = `INSERT INTO totals AS t (slot, kind, bytes, ` + tables.EachTotal("@", "@", 0) + `) VALUES ($1, $2, $3, ` + tables.EachTotal("$#", "$#", 4) + `)
 	ON CONFLICT (slot, kind) DO UPDATE SET bytes = t.bytes + excluded.bytes, ` +

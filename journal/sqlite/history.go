@@ -34,25 +34,44 @@ func (s *store) keepPast(w commit.Writes) error {
 func (s *store) keepEntry(e *commit.Entry) error {
 	by, old := e.Source, &e.Old
 	args := []any{int64(e.Version), string(e.Op), e.At, e.Bytes, by.Sender, by.Address, by.Call, by.Request}
+	replaced := func() []any {
+		return []any{int64(old.Version), string(old.Op), old.Code, old.At, old.State, old.Ended, old.CRC, old.Bytes}
+	}
 	if e.Of != nil {
-		query, args := keepEmpty, append(slices.Clone(args), e.Of.Doc)
-		switch old.Form {
-		case commit.FormRaw:
-			query = keepRaw
-		case commit.FormSame:
-			query, args = keepSame, append([]any{e.Body, e.Body}, args...)
-		}
-		if _, err := s.exec(query, args...); classify(err) != commit.FaultRequest {
+		err := s.keepOf(e, slices.Concat(args, replaced(), []any{e.Of.Doc}))
+		if classify(err) != commit.FaultRequest {
 			return err
 		}
-		t := s.ledger.Totals[e.Key.Kind] // what it replaces is damaged
-		t.HistoryBytes -= e.Size() - commit.HistoryRowBytes
-		s.ledger.Totals[e.Key.Kind] = t
+		s.count(e, commit.HistoryRowBytes-e.Size()) // what it replaces is damaged
 		*old, e.Body = commit.Replaced{}, nil
 	}
-	_, err := s.exec(keepRow, append(args, string(e.Key.Kind), string(e.Key.ID),
-		int64(old.Version), string(old.Op), old.Code, old.At, old.State, old.Ended, old.CRC, old.Bytes, old.Form, orNull(e.Body))...)
+	_, err := s.exec(keepRow, slices.Concat(args, []any{string(e.Key.Kind), string(e.Key.ID)}, replaced(), []any{old.Form, orNull(e.Body)})...)
 	return err
+}
+
+// keepOf has SQLite copy the body of what is replaced. A body that seems to be the same may not be.
+func (s *store) keepOf(e *commit.Entry, args []any) error {
+	if e.Old.Form == commit.FormSame {
+		var form int
+		err := s.Query(func(scan func(...any) error) error { return scan(&form) }, keepSame, append([]any{e.Body, e.Body}, args...)...)
+		if form == commit.FormRaw {
+			s.count(e, e.Old.Bytes)
+		}
+		return err
+	}
+	query := keepEmpty
+	if e.Old.Form == commit.FormRaw {
+		query = keepRaw
+	}
+	_, err := s.exec(query, args...)
+	return err
+}
+
+// count corrects what the history counts for.
+func (s *store) count(e *commit.Entry, bytes int64) {
+	t := s.ledger.Totals[e.Key.Kind]
+	t.HistoryBytes += bytes
+	s.ledger.Totals[e.Key.Kind] = t
 }
 
 const (
@@ -61,18 +80,18 @@ const (
 	keepRow = keepColumns + ` VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
-// These keep what a document had, with a body in a form.
+// These keep what a document had, with its body in a form.
 var (
 	keepEmpty = keepQuery(fmt.Sprint(commit.FormNone), "NULL")
 	keepRaw   = keepQuery(fmt.Sprint(commit.FormRaw), "body")
-	keepSame  = keepQuery(fmt.Sprintf("CASE WHEN body = ? THEN %d ELSE %d END", commit.FormSame, commit.FormRaw), "CASE WHEN body <> ? THEN body END")
+	keepSame  = keepQuery(fmt.Sprintf("CASE WHEN body = ? THEN %d ELSE %d END", commit.FormSame, commit.FormRaw), "CASE WHEN body <> ? THEN body END") + " RETURNING old_form"
 )
 
+// keepQuery takes the body alone from the table: the rest may have changed since in the same transaction.
 func keepQuery(form, body string) string {
 	return fmt.Sprintf(`INSERT INTO history (old_form, old_body, version, op, at, bytes, sender, address, call, request, kind, id,
 		old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes)
-		SELECT %s, %s, ?, ?, ?, ?, ?, ?, ?, ?, kind, id, version, op, code, accepted_at, state, %s, crc, coalesce(length(body), 0)
-		FROM documents WHERE doc = ?`, form, body, commit.OldEnded)
+		SELECT %s, %s, ?, ?, ?, ?, ?, ?, ?, ?, kind, id, ?, ?, ?, ?, ?, ?, ?, ? FROM documents WHERE doc = ?`, form, body)
 }
 
 // PastBytes implements commit.Store.

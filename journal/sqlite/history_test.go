@@ -9,8 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"riskdex/internal/testkit/journaltest"
 	"riskdex/internal/testkit/require"
 	"riskdex/journal"
+	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
 
@@ -153,4 +155,60 @@ func TestDamagedDocumentIsReplaced(t *testing.T) {
 		t.Errorf("its history is %+v, %v", list, err)
 	}
 	sumUp(t, j, key.Kind)
+}
+
+// TestHistoryOfAGroup: what became of a version before it was replaced is kept, in one group with that, too.
+func TestHistoryOfAGroup(t *testing.T) {
+	for outcome, state := range map[report.Outcome]string{report.Indexed: "settled", report.Dead: "dead"} {
+		for _, others := range [][]string{nil, {"p", "q"}} { // which are looked up together with it
+			j, err := open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), commit.WithDefaults(journal.Options{History: 24 * time.Hour, HistoryMaxBytes: 1 << 30}))
+			require.NoError(t, err)
+			request := func(keys []report.Key, run func(*commit.Transaction) error) *commit.Request {
+				return &commit.Request{Ctx: t.Context(), Keys: keys, Sync: true, Done: make(chan error, 1), Run: run}
+			}
+			put := func(id, body string) *commit.Request {
+				d := journaltest.Put(id, body)
+				return request([]report.Key{d.Changes[0].Key}, func(tx *commit.Transaction) error { _, err := tx.Append(d, j.opt); return err })
+			}
+			serve := func(group ...*commit.Request) {
+				j.serve(group)
+				for _, r := range group {
+					require.NoError(t, <-r.Done)
+				}
+			}
+			serve(put("x", `{"a":1}`))
+			got, err := j.Claim(t.Context(), report.Advisories, 10, 1<<20)
+			require.NoError(t, err)
+			settlements := []report.Settlement{{Key: got[0].Key, Version: got[0].Version, Outcome: outcome}}
+			claims, keys := j.claims.of(settlements)
+			group := []*commit.Request{request(keys, func(tx *commit.Transaction) error { return tx.Settle(settlements, claims) }), put("x", `{"a":2}`)}
+			for _, id := range others {
+				group = append(group, put(id, "{}"))
+			}
+			serve(group...)
+			go j.run()
+			past, err := j.History(t.Context(), got[0].Key, 1<<62, 10)
+			require.NoError(t, err)
+			if len(past) != 2 || string(past[1].State) != state || past[1].SearchableAt.IsZero() != (outcome == report.Dead) {
+				t.Errorf("%v with %v beside it: %+v", outcome, others, past)
+			}
+			require.NoError(t, j.Close())
+		}
+	}
+}
+
+// TestEndedTransactionIsNoticed: after some errors of reading, SQLite has ended the transaction, and what
+// followed is in the table.
+func TestEndedTransactionIsNoticed(t *testing.T) {
+	j, err := open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), commit.WithDefaults(journal.Options{}))
+	require.NoError(t, err)
+	for _, sql := range []string{begin, "ROLLBACK"} {
+		_, err := j.e.write.exec(sql)
+		require.NoError(t, err)
+	}
+	if err := j.rollback(report.ErrNotFound); classify(err) != commit.FaultEngine {
+		t.Errorf("a request that failed in it is told as %v", err)
+	}
+	go j.run()
+	require.NoError(t, j.Close())
 }

@@ -255,10 +255,12 @@ func (j *Journal) joining(group []*commit.Request) []*commit.Request {
 
 const begin = `BEGIN IMMEDIATE`
 
-// rollback ends a failed transaction and returns cause. Its own error does not matter: after
-// some errors SQLite has ended the transaction itself. If one is still open, the next BEGIN
-// fails, and that is a fault of the engine.
+// rollback ends a failed transaction and returns cause. Its own error does not matter where nothing can be
+// trusted any more: after some errors SQLite has ended the transaction itself. Where only a request failed, it
+// says that SQLite did so unseen, and that what came after it is in the table already.
 func (j *Journal) rollback(cause error) error {
-	_, _ = j.e.write.exec(`ROLLBACK`)
+	if _, err := j.e.write.exec(`ROLLBACK`); err != nil && classify(cause) == commit.FaultRequest {
+		return fmt.Errorf("undo what failed (%v): %w", cause, err)
+	}
 	return cause
 }

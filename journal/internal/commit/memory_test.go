@@ -19,6 +19,7 @@ type memory struct {
 	past  []Entry
 	last  report.Version
 	loads int
+	fails error // of Load
 }
 
 func (m *memory) NextVersion(after report.Version) (report.Version, error) {
@@ -28,6 +29,9 @@ func (m *memory) NextVersion(after report.Version) (report.Version, error) {
 
 func (m *memory) Load(keys []report.Key) (found []*Row, err error) {
 	m.loads++
+	if m.fails != nil {
+		return nil, m.fails
+	}
 	for _, k := range keys {
 		if r, ok := m.rows[k]; ok {
 			found = append(found, &r)
@@ -134,5 +138,16 @@ func TestRulesInMemory(t *testing.T) {
 	}
 	if n := m.loads - before; n != 3 {
 		t.Errorf("%d documents were looked up, want each once in a transaction", n)
+	}
+}
+
+// TestNothingIsWrittenAfterALookupFailed: the database may have ended the transaction.
+func TestNothingIsWrittenAfterALookupFailed(t *testing.T) {
+	m := &memory{fails: errors.New("the disk cannot be read")}
+	keys := []report.Key{{Kind: report.Advisories, ID: "1"}, {Kind: report.Advisories, ID: "2"}, {Kind: report.Advisories, ID: "3"}}
+	tx := NewTransaction(m, time.UnixMicro(1), &Ledger{Totals: map[report.Kind]Totals{}})
+	_, err := tx.Execute([]*Request{{Keys: keys, Run: func(*Transaction) error { t.Error("a request is carried out"); return nil }}})
+	if !errors.Is(err, m.fails) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -73,16 +73,16 @@ func (x *Rows) Find(k report.Key) (*Row, error) {
 // fewAhead is the smallest number of documents worth one combined lookup.
 const fewAhead = 3
 
-// expect looks up the documents that a group of requests will. An error is left to Find, which tells whose
-// it is.
-func (x *Rows) expect(group []*Request) {
+// expect looks up the documents that a group of requests will. After an error of the database nothing may be
+// written: it may have ended the transaction.
+func (x *Rows) expect(group []*Request) error {
 	x.group = append(x.group, group...)
 	n := 0
 	for _, r := range group {
 		n += len(r.Keys)
 	}
 	if n < fewAhead {
-		return
+		return nil
 	}
 	var keys []report.Key
 	seen := map[report.Key]bool{}
@@ -94,10 +94,13 @@ func (x *Rows) expect(group []*Request) {
 		}
 	}
 	for chunk := range slices.Chunk(keys, MaxBatch) {
-		if found, err := x.store.Load(chunk); err == nil {
-			x.Know(chunk, found)
+		found, err := x.store.Load(chunk)
+		if err != nil {
+			return fmt.Errorf("look up the documents of a group: %w", err)
 		}
+		x.Know(chunk, found)
 	}
+	return nil
 }
 
 // change notes that a row was changed.

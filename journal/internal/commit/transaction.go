@@ -39,7 +39,9 @@ func NewTransaction(s Store, now time.Time, l *Ledger) *Transaction {
 // Execute executes requests until one fails. It returns those that it left out because they must
 // not overtake others.
 func (tx *Transaction) Execute(group []*Request) (stay []*Request, err error) {
-	tx.expect(group)
+	if err := tx.expect(group); err != nil {
+		return nil, err
+	}
 	for _, r := range group {
 		r.ahead = append(r.ahead, stay...)
 		may, err := tx.mayGoFirst(r)
