@@ -20,7 +20,7 @@ func TestUnderstand(t *testing.T) {
 		"séisme récent":                   "natural_hazards; latest; words séisme",
 		"next election Kenya":             "Kenya/KE; politics; now/d-; words election Kenya",
 		`"tear gas" Nairobi`:              "Nairobi/KE; words Nairobi tear gas",
-		"東京 今週 地震":                        "Tokyo/JP; natural_hazards; now/d-now/w+7d; words 东京 地震",
+		"東京 今週 地震":                        "Tokyo/JP; natural_hazards; now/d-now/w+7d; words 東京 地震",
 		"kidnaping nigera":                "Nigeria/NG; kidnapping; words kidnaping nigera",
 		"Nairobbi protest":                "Nairobi/KE?; unrest; words Nairobbi protest",
 		"republic of korea":               "South Korea/KR; words republic of korea",
@@ -33,6 +33,11 @@ func TestUnderstand(t *testing.T) {
 		"\"'></b>wibble onerror=\"x":      "rest b>wibble onerror x; words '></b>wibble onerror= x",
 		"hnd-per":                         "rest hnd; words hnd-per",
 		"londonde":                        "rest londonde; words londonde",
+		"flood 02026":                     "natural_hazards; rest 02026; words flood 02026",
+		"HND 最新":                          "Tokyo/JP; latest; words HND",
+		"GYE 2024":                        "Guayaquil/EC; 2024-01-01-2025-01-01; words GYE 2024",
+		"日本周边地震":                          "natural_hazards; words 日本周边地震",
+		`"`:                               `words "`,
 		"ATM skimming":                    "crime; rest atm; words ATM skimming",
 		"what is the situation in Crimea": "Crimea/UA; rest situation; words what is the situation in Crimea",
 	} {
@@ -50,6 +55,8 @@ func TestUnderstoodBody(t *testing.T) {
 	for _, c := range []struct{ words, has, hasNot string }{
 		{"paris", `"a place that was understood"`, `"fuzziness"`},
 		{"bedbugs paris", `"the place, and what was asked about it"`, `"in the time`},
+		{"child abduction", `"child abduction"`, `"CL"`},
+		{"next week", `"lt":"now/w+14d"`, `"boost_mode":"replace"`},
 		{"latest advisories", `{"terms":{"kind":["advisories"]}}`, `"latest`},
 		{"flood next week", `{"range":{"starts_at":{"lt":"now/w+14d"}}}`, `next week`},
 		{`"tear gas" kenya`, `"analyzer":"words","fields":["title^4"`, `\"`},
@@ -61,6 +68,28 @@ func TestUnderstoodBody(t *testing.T) {
 		if err != nil || !strings.Contains(string(body), c.has) || strings.Contains(string(body), c.hasNot) {
 			t.Errorf("%s: want %s and not %s in %s, %v", c.words, c.has, c.hasNot, body, err)
 		}
+	}
+}
+
+// TestAskUnderstandsWhatWasAsked: only the first 100 characters count, for the answer, too.
+func TestAskUnderstandsWhatWasAsked(t *testing.T) {
+	s, sent := builtinSet(t), []string{}
+	answer := func(body []byte) (search.Result, error) {
+		sent = append(sent, string(body))
+		return search.ReadResult([]byte(`{"hits":{"total":{"value":5}},"aggregations":{"places":{"apart":{"buckets":[{"doc_count":0}]}}}}`))
+	}
+	for _, words := range []string{"Grenoble " + strings.Repeat("xyzzyq ", 14) + "Paris", strings.Repeat("qz xv ", 10_000)} {
+		if _, err := s.Ask(search.Query{Words: words}, answer); err != nil {
+			t.Error(err)
+		}
+	}
+	sent = nil
+	found, err := s.Ask(search.Query{Words: "Grenoble strike", Sort: search.Newest}, answer)
+	if err != nil || found.NoReport == nil || len(sent) != 2 || !strings.Contains(sent[1], "geo_distance") {
+		t.Errorf("in an order that was asked for: %+v, %v, by %s", found.NoReport, err, sent)
+	}
+	if found, err := s.Ask(search.Query{Words: "rugby world cup"}, answer); err != nil || found.NoReport != nil {
+		t.Errorf("a word that a small city is called, too: %+v, %v", found.NoReport, err)
 	}
 }
 

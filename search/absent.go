@@ -98,9 +98,16 @@ func (b Bodies) corrected(found Result, q Query, u Understood, send func([]byte)
 	return found, err
 }
 
+// wellKnown is how many people live in a city that is meant by another of its names, such as Londres: a
+// smaller one has names that are words, such as Rugby.
+const wellKnown = 500_000
+
 // named returns the places that are surely named.
 func (u Understood) named() []Mention {
-	return slices.DeleteFunc(slices.Clone(u.Places), func(m Mention) bool { return m.Misspelt || m.Coded })
+	return slices.DeleteFunc(u.spelt(), func(m Mention) bool {
+		c := m.Places[0].City
+		return m.Coded || c != nil && c.Population < wellKnown && gazetteer.Fold(c.Name) != m.Typed
+	})
 }
 
 // doubtful returns the words that are not understood, and those that are nearly a name.
@@ -161,7 +168,7 @@ func (b Bodies) instead(
 			near.NoReport, near.Request.Body = found.NoReport, found.Request.Body
 			return near, nil
 		}
-		if others {
+		if others || q.Sort != "" { // then reports from anywhere would come first
 			break
 		}
 	}

@@ -91,7 +91,7 @@ func (b Bodies) understood(q Query) ([]byte, Understood, error) {
 		delete(members, "highlight")
 		delete(members, "suggest")
 	}
-	if !q.Scored() {
+	if isPeriod := u.When != nil && !u.When.Latest; !q.Scored() && !(isPeriod && q.Words == "" && q.Sort == "") {
 		if err := q.ordered(members); err != nil {
 			return nil, u, err
 		}

@@ -139,8 +139,10 @@ func (q Query) Scored() bool { return q.by() == Relevance }
 // cluster may not allow: the score of a hit is its place in the order, to about two minutes or
 // a ten-millionth of the distance.
 func (q Query) ordered(members clause) error {
-	if q.around != nil && q.Sort == "" {
-		return q.around.rank(members)
+	if q.around != nil {
+		if err := q.around.rank(members); err != nil || q.Sort == "" {
+			return err
+		}
 	}
 	sort := []any{"_score", clause{"id": "asc"}, clause{"kind": "asc"}}
 	functions := newest()

@@ -29,18 +29,14 @@ func (u Understood) request(members map[string]any, typed string) {
 	if !spaceless(typed) && !strings.ContainsFunc(typed, withoutSpaces) {
 		found = slices.DeleteFunc(found, isNamed("a name in it without a space beside it"))
 	}
-	for _, m := range u.Places {
-		boost := 20
-		if m.Misspelt {
-			boost = 80
-		}
-		found = append(found, constant("a place that was understood", boost, m.about()))
+	for _, m := range u.spelt() {
+		found = append(found, constant("a place that was understood", 20, m.about()))
 	}
 	if u.When != nil {
 		function := inside(inside(members, "query"), "function_score")
 		functions, _ := function["functions"].([]any)
 		function["functions"] = append(functions, u.When.prefers()...)
-		for _, m := range u.Places {
+		for _, m := range u.spelt() {
 			if p := m.Places[0]; p.City != nil {
 				found = append(found, constant("its country, in the time that was asked for", 10, both(
 					inCountries(p.Countries), u.When.filter(),
@@ -157,6 +153,7 @@ const shortestHeadline = 4
 
 // better returns what makes a report better than others that are found as well.
 func (u Understood) better(typed string) (all []any) {
+	named := u.spelt()
 	add := func(name string, boost int, filter clause) { all = append(all, constant(name, boost, filter)) }
 	words := func(words string, fields ...string) clause {
 		return clause{"multi_match": clause{"query": words, "type": "cross_fields", "operator": "and", "fields": fields}}
@@ -167,7 +164,7 @@ func (u Understood) better(typed string) (all []any) {
 		add("its title", 1000, clause{"match_phrase_prefix": clause{"title": clause{"query": typed, "analyzer": "words", "slop": 1}}})
 	}
 	var places []any
-	for _, m := range u.Places {
+	for _, m := range named {
 		places = append(places, m.about())
 	}
 	if len(places) > 1 {
@@ -182,16 +179,16 @@ func (u Understood) better(typed string) (all []any) {
 			asked = either(words(u.Subject, "title", "summary", "places.name"), both(clause{"terms": clause{"threats": u.Threats}}, match("title", u.Subject)))
 		}
 		add("the place, and what was asked about it", 400, notCities(either(places...), asked))
-		if area := func(m Mention) bool { return len(m.Places[0].Countries) > 1 }; slices.ContainsFunc(u.Places, area) {
+		if area := func(m Mention) bool { return len(m.Places[0].Countries) > 1 }; slices.ContainsFunc(named, area) {
 			add("a country there, and in the text what was asked", 120, both(either(places...), words(u.Subject, "title", "summary", "text")))
 		}
 	}
-	if len(u.Places)+len(strings.Fields(u.Subject)) > 1 {
+	if len(named)+len(strings.Fields(u.Subject)) > 1 {
 		all = append(all, constant("all words", 40, notCities(words(u.Words, everywhere...))))
 	}
 	isCity := func(m Mention) bool { return m.Places[0].City != nil }
-	for _, m := range u.Places {
-		if p := m.Places[0]; p.Country && u.Subject == "" && !slices.ContainsFunc(u.Places, isCity) {
+	for _, m := range named {
+		if p := m.Places[0]; p.Country && u.Subject == "" && !slices.ContainsFunc(named, isCity) {
 			add("the country in its title, and not over", 400, clause{"bool": clause{
 				"filter":   []any{clause{"match_phrase": clause{"title": p.Name}}, clause{"exists": clause{"field": "whole_country"}}},
 				"must_not": []any{aCity, hasEnded},

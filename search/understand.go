@@ -71,13 +71,12 @@ type Witness interface {
 const mostNameWords = 5
 
 // Understand tells what the words of a query say. Without a witness it knows no places and no threats.
-func Understand(words string, w Witness) Understood {
+func Understand(typed string, w Witness) Understood {
 	var u Understood
-	u.Phrases, words = quoted(words)
-	words, asked := timesWithoutSpaces(words)
-	u.ask(asked...)
+	phrases, words := quoted(typed)
+	u.Phrases = phrases
 	tokens := tokensOf(words)
-	shouts := slices.ContainsFunc(tokens, func(t token) bool { return len(t.typed) > longestCode }) && strings.ToUpper(words) == words
+	shouts := slices.ContainsFunc(tokens, func(t token) bool { return len(t.typed) > longestCode && areCapitals(t.typed) }) && strings.ToUpper(words) == words
 	var subject []token
 	for at := 0; at < len(tokens); {
 		n := 0
@@ -108,10 +107,7 @@ func Understand(words string, w Witness) Understood {
 		u.correct(w)
 	}
 	u.agree()
-	misspelt := func(t token) bool {
-		return slices.ContainsFunc(u.Places, func(m Mention) bool { return m.Misspelt && slices.Contains(strings.Fields(m.Typed), t.folded) })
-	}
-	u.Subject = joined(slices.DeleteFunc(subject, misspelt))
+	u.Subject = joined(subject)
 	var kept []string
 	for i, field := range strings.Fields(words) {
 		if !slices.ContainsFunc(tokens, func(t token) bool { return t.field == i }) ||
@@ -120,14 +116,22 @@ func Understand(words string, w Witness) Understood {
 		}
 	}
 	u.Words = strings.Join(append(kept, u.Phrases...), " ")
+	if u.Words == "" && u.When == nil && len(u.Kinds) == 0 {
+		u.Words = typed // signs alone, which find nothing
+	}
 	return u
+}
+
+// spelt returns the places that are called, or coded, as was typed. A word that is nearly a name may be any
+// word: child is not Chile.
+func (u Understood) spelt() []Mention {
+	return slices.DeleteFunc(slices.Clone(u.Places), func(m Mention) bool { return m.Misspelt })
 }
 
 // Known reports whether everything that was typed was understood as it is, so that nothing in it can be
 // misspelt.
 func (u Understood) Known() bool {
-	return len(u.Rest) == 0 && len(u.Places)+len(u.Threats) > 0 &&
-		!slices.ContainsFunc(u.Places, func(m Mention) bool { return m.Misspelt })
+	return len(u.Rest) == 0 && len(u.Places)+len(u.Threats) > 0 && len(u.spelt()) == len(u.Places)
 }
 
 // token is a word of a query, folded.
@@ -181,10 +185,13 @@ func quoted(words string) (phrases []string, rest string) {
 
 const longestCode = 3
 
+func areCapitals(word string) bool {
+	return strings.TrimFunc(word, func(c rune) bool { return c >= 'A' && c <= 'Z' }) == ""
+}
+
 // code finds the code of a place, which is written in capitals, and returns 1 if a token is one.
 func (u *Understood) code(t token, w Witness) int {
-	isCapital := func(c rune) bool { return c >= 'A' && c <= 'Z' }
-	if len(t.typed) < 2 || len(t.typed) > longestCode || strings.TrimFunc(t.typed, isCapital) != "" {
+	if len(t.typed) < 2 || len(t.typed) > longestCode || !areCapitals(t.typed) {
 		return 0
 	}
 	if _, n := w.Threat([]string{t.folded}); n > 0 { // ATM
@@ -298,29 +305,6 @@ func spaceless(phrase string) bool {
 	})
 }
 
-// timesWithoutSpaces takes times out of words in scripts without spaces, the longest first.
-func timesWithoutSpaces(words string) (rest string, asked []string) {
-	if !spaceless(words) {
-		return words, nil
-	}
-	folded, phrases := gazetteer.Fold(words), []string{}
-	for phrase := range askedFor() {
-		if spaceless(phrase) && strings.Contains(folded, phrase) {
-			phrases = append(phrases, phrase)
-		}
-	}
-	slices.SortFunc(phrases, func(a, b string) int { return len(b) - len(a) })
-	for _, phrase := range phrases {
-		if before, after, found := strings.Cut(folded, phrase); found {
-			folded, asked = strings.TrimSpace(before+" "+after), append(asked, askedFor()[phrase])
-		}
-	}
-	if len(asked) == 0 {
-		return words, nil
-	}
-	return folded, asked
-}
-
 // time finds the longest phrase for a time or a kind that tokens begin with, and returns how many of them
 // it is. A year is looked for in reports, too.
 func (u *Understood) time(tokens []token) int {
@@ -336,7 +320,7 @@ func (u *Understood) time(tokens []token) int {
 		u.ask(asks)
 		return n
 	}
-	if year, err := strconv.Atoi(tokens[0].folded); err == nil && year > 2000 && year < 2100 {
+	if year, err := strconv.Atoi(tokens[0].folded); err == nil && year > 2000 && year < 2100 && len(tokens[0].folded) == len("2026") {
 		u.When = &When{From: tokens[0].folded + "-01-01", To: strconv.Itoa(year+1) + "-01-01"}
 		return 1
 	}
@@ -344,16 +328,14 @@ func (u *Understood) time(tokens []token) int {
 }
 
 // ask notes what words ask for.
-func (u *Understood) ask(all ...string) {
-	for _, asks := range all {
-		if kind, err := report.ParseKind(asks); err == nil {
-			u.Kinds = append(u.Kinds, kind)
-			continue
-		}
-		when := periods()[asks]
-		if u.When == nil || when.To != "" { // a period says more than latest or upcoming
-			u.When = &when
-		}
+func (u *Understood) ask(asks string) {
+	if kind, err := report.ParseKind(asks); err == nil {
+		u.Kinds = append(u.Kinds, kind)
+		return
+	}
+	when := periods()[asks]
+	if u.When == nil || when.To != "" { // a period says more than latest or upcoming
+		u.When = &when
 	}
 }
 
