@@ -236,7 +236,7 @@ func (e Expected) arrived(notes map[string]string, started, now time.Time) (kind
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		// That one credential is not used any more is no trouble, unless it was said to be.
+		// That one credential is not used any more is not a trouble unless it is expected.
 		senders = append(senders, of(report.SenderNote(name), Arrived{Sender: name}, e[name], false))
 	}
 	return kinds, senders

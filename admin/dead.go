@@ -128,7 +128,7 @@ func (d *deadLetters) end(r *request, end func(context.Context, []report.Stamp) 
 	}
 	if n == 0 {
 		return nil, &Problem{Status: http.StatusConflict, Detail: "Its record is damaged, or a newer delivery came in just now. " +
-			"If it is still there, retry it with an edited body, have the publisher deliver it again, or drop it."}
+			"If it is still there, retry it with an edited body, ask the publisher to deliver it again, or drop it."}
 	}
 	return Ended{Done: n}, nil
 }

@@ -105,7 +105,7 @@ func (x *exports) write(ctx context.Context, out *exportWriter, kinds []report.K
 				return err
 			}
 			if r.Lost == report.LostDamaged {
-				x.log.ErrorContext(ctx, "a damaged record is left out of the export; have the publisher deliver it again", "kind", r.Kind, "id", r.ID)
+				x.log.ErrorContext(ctx, "a damaged record is left out of the export; ask the publisher to deliver it again", "kind", r.Kind, "id", r.ID)
 			}
 			if r.Lost == report.NotLost {
 				x.metrics.exported.WithLabelValues(string(kind)).Inc()

@@ -112,7 +112,7 @@ func TestChangesInTheirOrder(t *testing.T) {
 	f.append(put(report.SpecialReports, "s", "", `{}`))
 	f.items(next, `"id":"s"`)
 	for query, want := range map[string]string{
-		"after=5":                   "no cursor",
+		"after=5":                   "not a cursor",
 		next + "x":                  "not the one that this cursor is of",
 		next + "&kind=cities":       "other kinds",
 		"kind=towns":                "no kind is called",

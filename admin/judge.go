@@ -22,12 +22,12 @@ func (s *statuses) judge(doc *Document, d report.Document, waiting []report.Wait
 		doc.Searchable = true
 		set(DocumentSearchable, "A search finds the newest record, which "+came+".", "")
 	case d.Lost == report.LostDamaged:
-		set(DocumentDamaged, "Its record in the journal is damaged, and is never given out.", "Have the publisher deliver it again")
+		set(DocumentDamaged, "Its record in the journal is damaged, and is never given out.", "Ask the publisher to deliver it again")
 	case d.State == report.StateDead:
 		set(DocumentDead, fmt.Sprintf("Elasticsearch refuses the newest change, which %s: %s: %s%s", came, d.ErrorType, ended(d.Reason), shownInstead(x)),
 			"riskdex dead show "+string(d.Kind)+" ID, and riskdex dead retry once the cause is fixed")
 	case d.State == report.StateDropped:
-		set(DocumentDropped, "Elasticsearch refused the newest change, which "+came+", and somebody dropped it."+shownInstead(x), "Have the publisher deliver it again")
+		set(DocumentDropped, "Elasticsearch refused the newest change, which "+came+", and somebody dropped it."+shownInstead(x), "Ask the publisher to deliver it again")
 	case d.State == report.StatePending:
 		set(DocumentWaiting, fmt.Sprintf("It waits since %s: %s.%s", d.WaitingSince.Format(documentClockForm), s.waitsFor(d.Kind, waiting), shownInstead(x)), waitRemedy(d.Kind, waiting))
 	case x == nil:

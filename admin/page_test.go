@@ -133,7 +133,7 @@ func TestPageOffersNoRetryOfWhatIsDamaged(t *testing.T) {
 	require.NoError(t, d.journal.Settle(t.Context(), []report.Settlement{{
 		Key: claimed[0].Key, Version: claimed[0].Version, Outcome: report.Dead, ErrorType: report.ErrorTypeDamaged, Reason: "its checksum is wrong",
 	}}))
-	if page, _ := d.read(http.StatusOK, "/"); strings.Contains(page, "/dead/retry") || !strings.Contains(page, "have the publisher deliver it again") || !strings.Contains(page, "/dead/drop") {
+	if page, _ := d.read(http.StatusOK, "/"); strings.Contains(page, "/dead/retry") || !strings.Contains(page, "ask the publisher to deliver it again") || !strings.Contains(page, "/dead/drop") {
 		t.Error("the page offers to retry a damaged record, or does not say what to do")
 	}
 }

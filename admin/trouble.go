@@ -170,7 +170,7 @@ var causes = []Cause{
 		"Of {kind} the journal has {known} documents, and the index has {indexed}: another journal has filled it, or this is an old backup. " +
 			"This journal cannot rebuild the index, and does not know what was deleted since.",
 		"If this is the wrong journal: start riskdex with the right one, or its newest backup " +
-			"(and run `riskdex rebuild --take-over` if another journal fills the index by then). If this one is to go on: have the publisher deliver " +
+			"(and run `riskdex rebuild --take-over` if another journal fills the index by then). If this one is to go on: ask the publisher to deliver " +
 			"everything again, then remove the rest with `riskdex verify --repair --remove-foreign`.",
 		"RiskdexJournalLacksDocuments",
 	},
@@ -309,7 +309,7 @@ var held = map[string]struct{ is, remedy string }{
 	"request_refused":  {"the requests are refused", "If Elasticsearch rejects the mapping or a setting, correct that. If what answers is not Elasticsearch: check `--elasticsearch-url` and what is in between"},
 }
 
-// Remedy says what to do about a search that fails. What holds an index, and is no mistake of its
+// Remedy says what to do about a search that fails. What holds an index, and is not a mistake of its
 // content, fails a search for the same reason.
 func (f SearchFailure) Remedy() string { return plain(f.remedy() + ".") }
 

@@ -44,10 +44,10 @@ func ReadBulk(text []byte, index string, sent []Sent) ([]Answer, error) {
 		Items []map[report.Op]item `json:"items"`
 	}
 	if err := json.Unmarshal(text, &body); err != nil {
-		return nil, fmt.Errorf("it cannot be read: %w", err)
+		return nil, fmt.Errorf("unreadable: %w", err)
 	}
 	if len(body.Items) != len(sent) {
-		return nil, fmt.Errorf("it has %d items for a bulk of %d", len(body.Items), len(sent))
+		return nil, fmt.Errorf("%d items for a bulk of %d", len(body.Items), len(sent))
 	}
 	answers := make([]Answer, len(sent))
 	for i, w := range sent {
@@ -74,7 +74,7 @@ func ReadBulk(text []byte, index string, sent []Sent) ([]Answer, error) {
 func (t item) lacks(w Sent, index string) error {
 	switch {
 	case t.Index != index:
-		return fmt.Errorf("it is about the index %q instead of %q", t.Index, index)
+		return fmt.Errorf("about the index %q instead of %q", t.Index, index)
 	case t.Error != nil && (t.Status < http.StatusBadRequest || t.Error.Type == VersionConflict && t.Status != http.StatusConflict):
 		return fmt.Errorf("the error %q has the status %d", t.Error.Type, t.Status)
 	case t.Error != nil:
@@ -82,7 +82,7 @@ func (t item) lacks(w Sent, index string) error {
 	case t.Status == 0 || results[w.Op][t.Result] != t.Status:
 		return fmt.Errorf("the result of the operation %q is %q, with the status %d", w.Op, t.Result, t.Status)
 	case t.Version != 0 && t.Version != w.Version:
-		return fmt.Errorf("it is about version %d instead of %d", t.Version, w.Version)
+		return fmt.Errorf("about version %d instead of %d", t.Version, w.Version)
 	}
 	if err := t.Shards.taken(); err != nil {
 		return errors.New("of its shards: " + err.Error())

@@ -102,7 +102,7 @@ func Reasons() []string {
 }
 
 // ClassifyError classifies the error of a request other than a bulk, by the same rules. There
-// is no document that could be the cause, so it never returns Dead or Bisect.
+// is not a document that could be the cause, so it never returns Dead or Bisect.
 func ClassifyError(err error) (Verdict, string, Answer) {
 	if errors.Is(err, report.ErrAnotherJournal) {
 		return Pause, ReasonAnotherJournal, Answer{Level: LevelRequest, Detail: err.Error()}

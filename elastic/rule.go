@@ -37,7 +37,7 @@ func rule[T any](check func(T) error) Rule {
 	return func(answer []byte) error {
 		var body T
 		if err := json.Unmarshal(answer, &body); err != nil {
-			return fmt.Errorf("it cannot be read: %w", err)
+			return fmt.Errorf("unreadable: %w", err)
 		}
 		return check(body)
 	}
@@ -69,7 +69,7 @@ func Created(index string) Rule {
 	return rule(func(a acknowledged) error {
 		switch {
 		case a.Index != index:
-			return fmt.Errorf("it is about the index %q instead of %q", a.Index, index)
+			return fmt.Errorf("about the index %q instead of %q", a.Index, index)
 		case a.Shards == nil || !*a.Shards:
 			return fmt.Errorf("the shards of %s have not started", index)
 		}
@@ -93,7 +93,7 @@ type shards struct {
 func (s *shards) taken() error {
 	switch {
 	case s == nil:
-		return errors.New("it does not say which shards answered")
+		return errors.New("does not say which shards answered")
 	case s.Failed > 0:
 		reason := fmt.Sprintf("%d of %d shards failed", s.Failed, s.Total)
 		if len(s.Failures) > 0 {
@@ -133,7 +133,7 @@ var Searched = rule(func(a struct {
 }) error {
 	switch {
 	case a.TimedOut == nil || a.Hits == nil:
-		return errors.New("it has no hits, or does not say whether the search came to its end")
+		return errors.New("no hits, or nothing that says whether the search came to its end")
 	case *a.TimedOut || a.Early:
 		return &ResponseError{Status: http.StatusServiceUnavailable, Type: "search_ended_early", Reason: "the search ended before it had seen everything"}
 	}
@@ -146,7 +146,7 @@ var Counted = rule(func(a struct {
 	Count  *int    `json:"count"`
 }) error {
 	if a.Count == nil {
-		return errors.New("it has no count")
+		return errors.New("no count")
 	}
 	return a.Shards.whole()
 })
@@ -157,7 +157,7 @@ var Opened = rule(func(a struct {
 	ID     string  `json:"id"`
 }) error {
 	if a.ID == "" {
-		return errors.New("it has no point in time")
+		return errors.New("no point in time")
 	}
 	return a.Shards.whole()
 })
@@ -167,7 +167,7 @@ var Closed = rule(func(a struct {
 	Succeeded bool `json:"succeeded"`
 }) error {
 	if !a.Succeeded {
-		return errors.New("it has not succeeded")
+		return errors.New("not successful")
 	}
 	return nil
 })
@@ -207,7 +207,7 @@ var Indices = rule(func(a map[string]struct {
 }) error {
 	for name, index := range a {
 		if index.Settings.Index.UUID == "" {
-			return fmt.Errorf("it does not say which index %s is", name)
+			return fmt.Errorf("does not say which index %s is", name)
 		}
 	}
 	return nil
@@ -218,7 +218,7 @@ var Identified = rule(func(a struct {
 	UUID string `json:"cluster_uuid"`
 }) error {
 	if a.UUID == "" {
-		return errors.New("it has no cluster_uuid")
+		return errors.New("no cluster_uuid")
 	}
 	return nil
 })

@@ -10,7 +10,7 @@ import (
 
 // confirm looks up documents that were sent again and refused. If the index has that very
 // version, it refuses only the new form of the document, made for another mapping. Apps see
-// the document, so it is no dead letter.
+// the document, so it is not a dead letter.
 func (x *Indexer) confirm(ctx context.Context, index string, batch []prepared, judgements []*judgement) {
 	var ids []report.ID
 	for i, j := range judgements {

@@ -40,7 +40,7 @@ func (l *lane) takeOver(now time.Time) {
 }
 
 // undecided says why a lane waits until the next check shows which journal fills its index. That
-// is no failure.
+// is not a failure.
 func undecided(err error) *judgement {
 	return &judgement{verdict: elastic.Retry, reason: reasonStarting, answer: elastic.Answer{Level: elastic.LevelRequest, Detail: err.Error()}}
 }

@@ -53,7 +53,7 @@ func (d *dispatcher) refreshDue(now time.Time) {
 	}
 }
 
-// noteRefresh notes the result of a refresh. A failure is no trouble: writes become visible at
+// noteRefresh notes the result of a refresh. A failure is not a trouble: writes become visible at
 // the index's own interval.
 func (d *dispatcher) noteRefresh(r refreshed) {
 	now := time.Now()

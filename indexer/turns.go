@@ -13,7 +13,7 @@ import (
 
 // The address of Elasticsearch may lead to several clusters by turns, such as behind a balancer with
 // the nodes of two. Each then has a part of what is settled. A place that answers again after another
-// one did shows it. One that answers no more was moved away from, which is no trouble.
+// one did shows it. One that stopped answering was moved away from, which is not a trouble.
 //
 // Or processes with one journal have different addresses. The journal notes the place of each kind. A
 // process that finds its note replaced, and is where it was, knows that another is elsewhere.

@@ -45,7 +45,7 @@ func (o opener) byContent(body []byte) iter.Seq[record] {
 
 // placed finds the one list in a payload whose objects are about places: most of them name a country in
 // the same column, or refer to objects that do, and not all the same one. Whatever such a list is called, it
-// has the records, if nothing is lost of what stands beside it. What other objects refer to is no list of
+// has the records, if nothing is lost of what stands beside it. What other objects refer to is not a list of
 // records. kept is what is kept with each of them.
 func (o opener) placed(top []jsonscan.Member) (found listAt, kept *around, ok bool) {
 	var all []listAt

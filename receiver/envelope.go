@@ -33,9 +33,9 @@ type splitter struct {
 // once: a body is long, and each scan goes through all of it.
 type record struct {
 	raw     []byte
-	members []jsonscan.Member // nil where it is no object, or an empty one
+	members []jsonscan.Member // nil where it is not an object, or an empty one
 	around  *around           // what of its envelope is kept with it; nil for most
-	made    bool              // raw is no part of the payload
+	made    bool              // raw is not a part of the payload
 }
 
 func recordOf(raw []byte) record { return record{raw: raw, members: jsonscan.Members(raw)} }
@@ -86,7 +86,7 @@ func (s *splitter) list(body []byte) iter.Seq[record] {
 	return func(yield func(record) bool) { o.unwrap(body, maxEnvelopes, false, nil, yield) }
 }
 
-// isClosed reports whether a payload is no list of one kind of record, and no envelope of one that the names in
+// isClosed reports whether a payload is not a list of one kind of record, and no envelope of one that the names in
 // it tell how to open. A record that has an id and says something is none, and the usual case.
 func (o opener) isClosed(r record) bool {
 	switch {
@@ -394,7 +394,7 @@ func without(object []jsonscan.Member, drop func(jsonscan.Member) bool) []jsonsc
 	return slices.DeleteFunc(slices.Clone(object), drop)
 }
 
-// manyIn returns raw, or the list in envelopes in it, if it has so many objects that it is no part of one
+// manyIn returns raw, or the list in envelopes in it, if it has so many objects that it is not a part of one
 // record; else nil.
 func (o opener) manyIn(raw []byte, depth int) []byte {
 	if jsonscan.FirstByte(raw) == '{' {

@@ -60,7 +60,7 @@ func (cfg Config) Feed(kind report.Kind, body []byte) (Feed, error) {
 	return f, nil
 }
 
-// allDifferent notes the members whose value differs in every record and is no sentence, and
+// allDifferent notes the members whose value differs in every record and is not a sentence, and
 // returns their pointers.
 func allDifferent(records []record, note func(at jsontext.Pointer, text string, known bool)) []jsontext.Pointer {
 	if len(records) < manyRecords {

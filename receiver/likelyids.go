@@ -27,7 +27,7 @@ type guesser struct {
 	id, number vocabulary.Concepts
 	link       vocabulary.Concepts
 	deleted    vocabulary.Concepts
-	status     vocabulary.Concepts   // of a number that is no code of a city
+	status     vocabulary.Concepts   // of a number that is not a code of a city
 	codes      []vocabulary.Concepts // of a city
 	foreign    vocabulary.Concepts
 	language   vocabulary.Concepts

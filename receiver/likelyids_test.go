@@ -31,7 +31,7 @@ func TestVendorIDs(t *testing.T) {
 		require.NoError(t, json.Unmarshal(text, &shape, json.MatchCaseInsensitiveNames(true)))
 		d := open(t, nil)
 		got := d.send("POST", "/"+string(shape.Kind), string(shape.Record))
-		want := "LIM" // the code if there is no id
+		want := "LIM" // the code if there is not an id
 		if shape.ID != nil {
 			pointers, err := parsePointers([]string{*shape.ID})
 			require.NoError(t, err)

@@ -27,8 +27,8 @@ func (s *splitter) ownID(r record) report.ID {
 }
 
 // noteMismatch counts and logs a PUT that was applied to the document in its path though its
-// record states another id. Where the path is no known id, the journal uses the record's, so
-// only the stamp tells. A city's code in the place of its id is no mismatch.
+// record states another id. Where the path is not a known id, the journal uses the record's, so
+// only the stamp tells. A city's code in place of its id is not a mismatch.
 func (r *Receiver) noteMismatch(d *delivery, in contents, stamps []report.Stamp) {
 	if in.ownID == "" || len(stamps) != 1 || stamps[0].Version == 0 || stamps[0].ID == in.ownID ||
 		strings.EqualFold(string(in.ownID), in.changes[0].Code) {

@@ -73,7 +73,7 @@ func unbounded(int64) error { return nil }
 const maxRecords = 100_000
 
 // records parses the body of a POST: one record, an array of records, or either in an
-// envelope. An empty list is no mistake: it is the snapshot of a day on which there is
+// envelope. An empty list is not a mistake: it is the snapshot of a day on which there is
 // nothing.
 func (p bodyParser) records(c call, body []byte, grow func(int64) error) (contents, *problem) {
 	s := p[c.kind]
@@ -171,7 +171,7 @@ func (s *splitter) change(r record, found *survey) (report.Change, *report.Refus
 	switch {
 	case errors.Is(err, report.ErrIDNotUTF8):
 		return report.Change{}, &report.Refusal{ID: strings.ToValidUTF8(own, "\ufffd"), Reason: idReason(err), Body: r.raw,
-			Detail: `The id holds half of a surrogate pair, such as "\ud800" alone, which is no text: Elasticsearch would not take it.`}
+			Detail: `The id holds half of a surrogate pair, such as "\ud800" alone, which is not text: Elasticsearch would not take it.`}
 	case err != nil:
 		return report.Change{}, &report.Refusal{ID: own, Reason: idReason(err), Body: r.raw, Detail: sentence(err)}
 	}

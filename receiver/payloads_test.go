@@ -32,7 +32,7 @@ func rich(number, more string) string {
 	return `{"cityRef":"c` + number + `",` + richText + `,"cc":` + more + `}`
 }
 
-// keyed13 are thirteen records in an object, by a name that is no id.
+// keyed13 are thirteen records in an object, by a name that is not an id.
 var keyed13 = func() string {
 	var all []string
 	for i := range 13 {

@@ -42,7 +42,7 @@ func (r *Receiver) Redeliver(ctx context.Context, refusal report.Refusal, edited
 	if body == nil && refusal.Method != http.MethodDelete {
 		if refusal.Cut {
 			return nil, &RefusedError{reasonCut,
-				"Only the beginning of its body was read or kept. Retry it with the whole body, or have the publisher deliver it again, then drop it."}
+				"Only the beginning of its body was read or kept. Retry it with the whole body, or ask the publisher to deliver it again, then drop it."}
 		}
 		body = refusal.Body
 	}
@@ -71,7 +71,7 @@ func (r *Receiver) Redeliver(ctx context.Context, refusal report.Refusal, edited
 	}
 	if errors.Is(err, report.ErrPlaceForgotten) {
 		return nil, &RefusedError{reasonPlaceForgotten,
-			"riskdex has dropped tombstones of deletes that came after it was refused, so it is not known whether something in it was deleted meanwhile. Have the publisher deliver it again, or deliver its body yourself, then drop it."}
+			"riskdex has dropped tombstones of deletes that came after it was refused, so it is not known whether something in it was deleted meanwhile. Ask the publisher to deliver it again, or deliver its body yourself, then drop it."}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("retry the refused delivery %d: %w", refusal.Seq, err)
@@ -91,7 +91,7 @@ func neverRetried(refusal report.Refusal) *RefusedError {
 		// The signature is valid but covers neither path nor method, so it may be a replay by
 		// somebody who has seen the first delivery.
 		return &RefusedError{refusal.Reason, fmt.Sprintf(
-			"It came as %s %s with the webhook-id of another delivery, so it is not certain that the publisher meant it. Have the publisher deliver it again under an id of its own, or drop it.",
+			"It came as %s %s with the webhook-id of another delivery, so it is not certain that the publisher meant it. Ask the publisher to deliver it again under an id of its own, or drop it.",
 			refusal.Method, refusal.Path)}
 	}
 	return nil

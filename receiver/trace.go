@@ -26,7 +26,7 @@ func (r *Receiver) startSpan(req *http.Request) (*http.Request, trace.Span) {
 }
 
 // describe sets the attributes of a span once its request is answered, none of them a text of
-// the sender's choice. An answer that blames the sender is no error, as OpenTelemetry defines
+// the sender's choice. An answer that blames the sender is not an error, as OpenTelemetry defines
 // it for servers.
 func (r *Receiver) describe(span trace.Span, a report.Answered) {
 	if !span.IsRecording() {

@@ -116,7 +116,7 @@ func ParseCursor(text string) (c Cursor, err error) {
 		}
 	}
 	if err != nil || c.String() != text || len(c.Kinds) == 0 {
-		return Cursor{}, fmt.Errorf("%q is no cursor of a feed of changes", text)
+		return Cursor{}, fmt.Errorf("%q is not a cursor of the feed of changes", text)
 	}
 	return c, nil
 }

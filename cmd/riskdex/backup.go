@@ -112,7 +112,7 @@ func printDamagedKeys(io streams, where string, damaged int64, named []report.Ke
 	for _, key := range named {
 		fmt.Fprintf(io.err, "damaged in the %s: %s %s\n", where, sanitize.ShellWord(string(key.Kind)), sanitize.ShellWord(string(key.ID)))
 	}
-	fmt.Fprintf(io.err, "%s cannot be trusted and will not be served; have the publisher deliver them again. ", count(int(damaged), "record", "records"))
+	fmt.Fprintf(io.err, "%s cannot be trusted and will not be served; ask the publisher to deliver them again. ", count(int(damaged), "record", "records"))
 }
 
 func backupLine(at report.BackupProgress) string {

@@ -126,7 +126,7 @@ func TestChangesAfterKills(t *testing.T) {
 				t.Errorf("the copy has\n%v\nand riskdex\n%v", copied.has, want)
 			}
 			p.expect(exitDone, "", words("changes cities"), "cities 3: deleted", "cities 0: ")
-			p.expect(exitFailed, "", words("changes --after 5"), "no cursor")
+			p.expect(exitFailed, "", words("changes --after 5"), "not a cursor")
 			if n := sum(p.metrics(), "riskdex_feed_gone_total"); n != 0 {
 				t.Errorf("%v calls were told to begin anew", n)
 			}

@@ -218,7 +218,7 @@ func (c *exportCommand) print(io streams, sum *exportSummary) error {
 		if c.Journal != "" {
 			where = "riskdex journal copy names them"
 		}
-		fmt.Fprintf(io.err, "left out: %s; %s, have the publisher deliver them again\n", count(sum.Damaged, "damaged record", "damaged records"), where)
+		fmt.Fprintf(io.err, "left out: %s; %s, ask the publisher to deliver them again\n", count(sum.Damaged, "damaged record", "damaged records"), where)
 	}
 	return nil
 }

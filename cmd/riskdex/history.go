@@ -72,7 +72,7 @@ func parseWhen(text string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is no time: write it like 2026-11-20T10:00Z", text)
+	return time.Time{}, fmt.Errorf("%q is not a time: write it like 2026-11-20T10:00Z", text)
 }
 
 // parsePast returns a time, and the last one that is written like it: lists show whole seconds, so

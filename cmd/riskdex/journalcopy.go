@@ -55,7 +55,7 @@ func (c *journalCopyCommand) Run(ctx context.Context, io streams) error {
 		fmt.Fprintln(io.err, "They are in the copy as they are in the journal.")
 	}
 	if made.Loss.Lost() {
-		fmt.Fprintf(io.err, "the journal lacks changes that it had acknowledged %s: it is damaged, or an older copy of it; have the publisher deliver again "+
+		fmt.Fprintf(io.err, "the journal lacks changes that it had acknowledged %s: it is damaged, or an older copy of it; ask the publisher to deliver again "+
 			"what it sent in that time. The copy says so until: riskdex journal acknowledge-loss\n", made.Loss.Span())
 	}
 	if made.Damaged > 0 || made.Loss.Lost() {

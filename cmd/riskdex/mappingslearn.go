@@ -270,7 +270,7 @@ func (c *mappingsLearnCommand) write(io streams, name string, file []byte) error
 			return err
 		}
 	}
-	if err := os.WriteFile(target, file, 0o644); err != nil { // #nosec G306 -- a mapping file is no secret
+	if err := os.WriteFile(target, file, 0o644); err != nil { // #nosec G306 -- a mapping file is not a secret
 		return err
 	}
 	if !c.JSON {

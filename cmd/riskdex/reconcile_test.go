@@ -166,7 +166,7 @@ func TestReconcile(t *testing.T) {
 			t.Error(got)
 		}
 	}
-	p.expect(exitFailed, most, words("reconcile cities - --delete --expect 32"), "run riskdex changes --now, then have the publisher make the list", "nothing was removed")
+	p.expect(exitFailed, most, words("reconcile cities - --delete --expect 32"), "run riskdex changes --now, then ask the publisher to make the list", "nothing was removed")
 	p.expect(exitFailed, "", []string{"reconcile", "cities", writeList(t, most), "--delete", before}, "say how many cities the publisher has", "--expect cities=N")
 	p.expect(exitFailed, most, words("reconcile cities - --delete --expect 33 "+before), "the list has 32 cities, and the publisher 33, as --expect says")
 	p.expect(exitFailed, most, words("reconcile cities - --delete --expect advisories=32 "+before), "say how many cities the publisher has")

@@ -51,7 +51,7 @@ func (e *expected) UnmarshalText(text []byte) error {
 func (s removalSettings) doubts(lists []*reconcile.List, canAsk bool) (all []string) {
 	if s.Since == "" {
 		all = append(all, "it is not known what came after the list was made: run riskdex changes --now,"+
-			" then have the publisher make the list, and give that cursor as --since")
+			" then ask the publisher to make the list, and give that cursor as --since")
 	}
 	for _, l := range lists {
 		n, told := s.Expect[l.Kind]

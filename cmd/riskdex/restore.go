@@ -62,7 +62,7 @@ func (c *restoreCommand) Run(ctx context.Context, io streams) error {
 func (c *restoreCommand) path(ctx context.Context, io streams) (string, error) {
 	if postgres.IsURL(c.Journal) {
 		return "", errors.New("a journal in PostgreSQL is restored with PostgreSQL's own tools, such as pg_restore, into an empty schema while no riskdex runs; " +
-			"riskdex journal copy moves a journal in a file there. What was acknowledged after the copy was made is not noticed then: have the publisher deliver everything again")
+			"riskdex journal copy moves a journal in a file there. What was acknowledged after the copy was made is not noticed then: ask the publisher to deliver everything again")
 	}
 	if c.Journal != "" {
 		return filepath.Abs(c.Journal)

@@ -27,7 +27,7 @@ import (
 type searchAPISettings struct {
 	Keys       []string      `name:"key-file" env:"KEY_FILE" placeholder:"FILE" help:"Keys for apps that search, one per line; by default none is needed. Reread when it changes."`
 	Origins    []string      `name:"allow-origin" env:"ALLOW_ORIGIN" placeholder:"ORIGIN" help:"Origins whose pages may search from a browser, such as https://app.example; * for all."`
-	MaxRate    float64       `name:"max-rate" env:"MAX_RATE" default:"20" placeholder:"N" help:"Requests a second from one key, or else address; 0 is no limit."`
+	MaxRate    float64       `name:"max-rate" env:"MAX_RATE" default:"20" placeholder:"N" help:"Requests a second from one key, or else address; 0 is unlimited."`
 	Timeout    time.Duration `name:"timeout" env:"TIMEOUT" default:"5s" placeholder:"TIME" help:"How long a search may take."`
 	ShowSource bool          `name:"show-source" env:"SHOW_SOURCE" help:"Give what was delivered with each document that is asked for."`
 	KeepMissed bool          `name:"keep-missed" env:"KEEP_MISSED" help:"Keep the words of searches without a hit in memory, for GET /api/searches/missed of the admin listener."`

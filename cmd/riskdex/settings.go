@@ -75,7 +75,7 @@ type receiverSettings struct {
 	Prefix     string  `name:"prefix" env:"RISKDEX_PREFIX" placeholder:"PATH" help:"Path before /cities, /advisories and /special-reports."`
 	MaxBody    size    `name:"max-body" env:"RISKDEX_MAX_BODY" default:"64MiB" placeholder:"SIZE" help:"Largest body after decompression."`
 	BodyMemory size    `name:"body-memory" env:"RISKDEX_BODY_MEMORY" placeholder:"SIZE" help:"Memory for all bodies above 16 KiB together: delivered, shown and edited; at least twice --max-body. By default a third of GOMEMLIMIT, or 512MiB, or that least."`
-	MaxRate    float64 `name:"max-rate" env:"RISKDEX_MAX_RATE" default:"0" placeholder:"N" help:"Deliveries per second from one credential, or else address; 0 is no limit."`
+	MaxRate    float64 `name:"max-rate" env:"RISKDEX_MAX_RATE" default:"0" placeholder:"N" help:"Deliveries per second from one credential, or else address; 0 is unlimited."`
 	payloadSettings
 }
 

@@ -41,7 +41,7 @@ func (r *Report) countKnown(entries []report.Entry) {
 // advice returns what an operator should know before doing anything about foreign documents,
 // or nothing.
 func (r Report) advice() string {
-	const restore = "if this journal was restored from a backup or begun anew, have the publisher deliver everything again first; " +
+	const restore = "if this journal was restored from a backup or begun anew, ask the publisher to deliver everything again first; " +
 		"only if it is certain that this journal is right, repair with the removal of foreign documents, or rebuild the index"
 	switch {
 	case r.WrongJournal:

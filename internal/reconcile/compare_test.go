@@ -201,7 +201,7 @@ func TestDoubts(t *testing.T) {
 		"1\n2\nNULL\n":                    {nil, "NULL, which is not here"},
 		"# cities, page 1 of 3\n1\n2\n":   {nil, "page 1 of 3', which is not here"},
 		"id\n1\n2\n":                      {nil, "id, which is not here"},
-		"1;London\n2;Paris\n":             {nil, "'1;London', which is not here: deliver it first, as push --replace does, or take it out if it is no id (and 1 more"},
+		"1;London\n2;Paris\n":             {nil, "'1;London', which is not here: deliver it first, as push --replace does, or take it out if it is not an id (and 1 more"},
 		"1\tLondon\n2\tParis\n":           {nil, "which is not here"},
 		"1\n2\n<html>\n":                  {nil, "'<html>', which is not here"},
 		"1\n2\n{\"error\":\"timeout\"}\n": {nil, "which is not here"},

@@ -17,7 +17,7 @@ import (
 	"riskdex/report"
 )
 
-// doubt notes why a list is no ground for a removal by itself. The first reason counts.
+// doubt notes why a list is not a ground for a removal by itself. The first reason counts.
 func (l *List) doubt(text string) {
 	if l.Doubt == "" {
 		l.Doubt = text
@@ -44,7 +44,7 @@ func (c *Comparison) Doubts(delivered bool) (all []string) {
 		all = append(all, c.list.Doubt)
 	}
 	say(c.With(Missing),
-		"the list has %s, which is not here: deliver it first, as push --replace does, or take it out if it is no id")
+		"the list has %s, which is not here: deliver it first, as push --replace does, or take it out if it is not an id")
 	say(c.With(Ambiguous), "the list has %s, a code of several cities here: give their ids")
 	if !delivered {
 		say(c.coded, "the list has the code of city %s: a code may pass from one city to another, so give ids")

@@ -18,7 +18,7 @@ type List struct {
 	Repeated int    // ids that came before
 	Unread   int    // entries without an id that can be read
 	Why      string // of the first of these
-	Doubt    string // why it is no ground for a removal by itself, or nothing
+	Doubt    string // why it is not a ground for a removal by itself, or nothing
 
 	entries []entry
 	byName  map[string]int32

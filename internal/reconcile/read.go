@@ -225,7 +225,7 @@ func (r *reader) value(v jsontext.Value) error {
 	if c := v.Kind(); c != '{' && c != '[' {
 		id, ok := receiver.IDText(v)
 		if !ok {
-			r.list.unread(1, fmt.Sprintf("%.100s is no id", v))
+			r.list.unread(1, fmt.Sprintf("%.100s is not an id", v))
 			return nil
 		}
 		r.ids++

@@ -96,8 +96,8 @@ func TestListThatIsNone(t *testing.T) {
 		`{"title":"no id"}`:                          "no id could be read in it; the first of 1",
 		`{"title":"no id","tags":["a"],"data":[]}`:   "no id could be read in it; the first of 1",
 		`[{"title":"a"},{"title":"b"}]`:              "the first of 2",
-		`[null,true,[]]`:                             "the first of 2: null is no id",
-		`[null,true]`:                                "is no id",
+		`[null,true,[]]`:                             "the first of 2: null is not an id",
+		`[null,true]`:                                "is not an id",
 		`["1",{"id":2}]`:                             "both ids and records",
 		"{\"id\":1}\n\"2\"\n":                        "both ids and records",
 		`["1","2`:                                    "breaks off",
@@ -122,7 +122,7 @@ func TestListThatIsNone(t *testing.T) {
 		"\xff\xfd\n":                                 "line 1: the id is not valid UTF-8",
 		strings.Repeat("x", report.MaxIDBytes+1) + "\n":        "line 1: the id is longer",
 		strings.Repeat("x", 1<<20) + "\n":                      "line 1: the id is longer",
-		`["` + strings.Repeat("x", report.MaxIDBytes+1) + `"]`: "is no id",
+		`["` + strings.Repeat("x", report.MaxIDBytes+1) + `"]`: "is not an id",
 	} {
 		l, err := Read(strings.NewReader(in), report.Cities, payloads(t), nil)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Header is where a request may bring its id, and where its answer has it. It is no standard,
+// Header is where a request may bring its id, and where its answer has it. It is not a standard,
 // but what proxies and most servers use.
 const Header = "X-Request-Id"
 

@@ -37,7 +37,7 @@ func parseRanges(texts []string) (list []netip.Prefix, err error) {
 		if err != nil {
 			single, errSingle := netip.ParseAddr(text)
 			if errSingle != nil || single.Zone() != "" {
-				return nil, fmt.Errorf("%q is no range of addresses: write it like 192.0.2.0/24, 2001:db8::/32 or 192.0.2.7", text)
+				return nil, fmt.Errorf("%q is not a range of addresses: write it like 192.0.2.0/24, 2001:db8::/32 or 192.0.2.7", text)
 			}
 			prefix = netip.PrefixFrom(single, single.BitLen())
 		}

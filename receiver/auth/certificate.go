@@ -63,7 +63,7 @@ func parseCertificates(content []byte) ([]*x509.CertPool, error) {
 			break
 		}
 		if block.Type != "CERTIFICATE" {
-			return nil, errors.New("it holds a " + block.Type + ", where only certificates in PEM are expected")
+			return nil, errors.New("contains a " + block.Type + ", where only certificates in PEM are expected")
 		}
 		c, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {

@@ -37,7 +37,7 @@ func basicCredentials(line string) ([]byte, error) {
 	case len(password) < minPassword:
 		return nil, fmt.Errorf("the password is shorter than %d bytes, so it can be guessed", minPassword)
 	case !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl):
-		return nil, errors.New("it is not UTF-8, or has control characters in it")
+		return nil, errors.New("not UTF-8, or with control characters")
 	}
 	return []byte(line), nil
 }
@@ -55,7 +55,7 @@ func hubKey(line string) ([]byte, error) { return longEnough([]byte(line)) }
 
 func longEnough(secret []byte) ([]byte, error) {
 	if len(secret) < minSecret {
-		return nil, fmt.Errorf("it is shorter than %d bytes, so it can be guessed", minSecret)
+		return nil, fmt.Errorf("shorter than %d bytes, so it can be guessed", minSecret)
 	}
 	return secret, nil
 }

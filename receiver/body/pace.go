@@ -23,7 +23,7 @@ type pace struct {
 	io.ReadCloser
 	setDeadline func(time.Time) error // of reads
 	now         func() time.Time
-	reservation *reservation // waiting for memory is no fault of the sender
+	reservation *reservation // waiting for memory is not the sender's fault
 	waited      time.Duration
 	began       time.Time
 	ended       bool // all of it has arrived

@@ -15,7 +15,7 @@ type Member struct {
 	Value []byte // as it stands in the object
 }
 
-// Members returns the members of an object, in order; nil where raw is no object, or an
+// Members returns the members of an object, in order; nil where raw is not an object, or an
 // empty one.
 func Members(raw []byte) []Member {
 	c := cursor{raw: raw}
@@ -67,7 +67,7 @@ func HasScalar(raw []byte) bool {
 	}
 }
 
-// Elements yields the elements of an array; none where raw is no array.
+// Elements yields the elements of an array; none where raw is not an array.
 func Elements(raw []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		c := cursor{raw: raw}

@@ -64,7 +64,7 @@ func (s *Server) Scraped(ctx context.Context) error {
 			return fmt.Errorf("%s has not been scraped yet", s.target)
 		}
 	}
-	return fmt.Errorf("%s is no target", s.target)
+	return fmt.Errorf("%s is not a target", s.target)
 }
 
 // Rules returns how many rules are loaded. It fails if there are none, or if one cannot be

@@ -15,7 +15,7 @@ func NoError(t testing.TB, err error) {
 }
 
 // Eventually waits until ok returns true, and ends the test if that takes longer than limit. The
-// limit only says when to give up, and is no measure of speed. It asks less often the longer it
+// limit only says when to give up, and is not a measure of speed. It asks less often the longer it
 // waits and the longer ok takes, which leaves the machine to what it waits for.
 func Eventually(t testing.TB, limit time.Duration, what string, ok func() bool) {
 	t.Helper()
