@@ -61,7 +61,7 @@ func TestDocumentSaysItsState(t *testing.T) {
 	}
 	since := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
 	d.waiting = []report.Waiting{{Kind: report.Cities, Index: "cities", Paused: true, Reason: "index_closed", Since: since}}
-	want("130", admin.DocumentWaiting, false, "held since 2026-02-03 04:05:06 UTC: it is closed (index_closed)", "POST /cities/_open")
+	want("130", admin.DocumentWaiting, false, "held since 2026-02-03 04:05:06 UTC: it is closed (index_closed)", "POST ELASTICSEARCH/cities/_open")
 	d.waiting[0] = report.Waiting{Kind: report.Cities, Index: "cities", Reason: "unreachable", Detail: "connection refused", Since: since}
 	want("130", admin.DocumentWaiting, false, "nothing gets through to the index cities since 2026-02-03 04:05:06 UTC: unreachable: connection refused")
 	d.waiting = nil

@@ -354,7 +354,7 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 		tried = append(tried, c.what)
 		c.begin()
 		st := d.status()
-		const request = `PUT /cities/_settings {"index.blocks.read_only": null, "index.blocks.write": null, "index.blocks.read_only_allow_delete": null}` // which names the blocks
+		const request = `-d '{"index.blocks.read_only": null, "index.blocks.write": null, "index.blocks.read_only_allow_delete": null}'` // which names the blocks
 		if st.Well || len(st.Troubles) != 1 || st.Troubles[0].What != c.what || strings.ContainsAny(st.Troubles[0].Detail+strings.Replace(st.Troubles[0].Remedy, request, "", 1), "{}`") {
 			t.Errorf("%s: %+v", c.what, st.Troubles)
 		}

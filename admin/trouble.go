@@ -135,7 +135,8 @@ var causes = []Cause{
 	{
 		TroubleElasticsearch, Critical, lookEvery + time.Minute, // the longest time of a request
 		"Elasticsearch did not answer the last request ({error}). Deliveries are accepted and kept, and are sent when it is back.",
-		"Bring Elasticsearch back, or the network to it. If its certificate is refused, give it a valid one.",
+		"Try `curl -m 10 ELASTICSEARCH` on this machine. If it hangs or is refused: restart Elasticsearch, also where its process still runs, or bring back the network to it. " +
+			"If its certificate is refused, give it a valid one.",
 		"RiskdexElasticsearchAway",
 	},
 	{
@@ -246,15 +247,16 @@ var causes = []Cause{
 	{
 		TroubleDeadLetters, Warning, time.Second,
 		"Dead letters of {kind}: {number}. Elasticsearch refuses them, and search shows an older version of each, or none.",
-		"`riskdex dead list` says why. Have the publisher correct them, or fix the mapping and `riskdex dead retry --all`.",
+		"`riskdex dead list` says why. Ask the publisher to correct them, or fix the mapping and `riskdex dead retry --all`.",
 		"RiskdexDeadLetters",
 	},
 	{
 		TroubleFields, Warning, lookEvery,
 		"Of {number} of {kind}, {lacks}: riskdex does not find them in the records, and searches by them miss these reports.",
-		"`riskdex mappings show {kind}` says how the records are read, and what else they have. Teach riskdex the rest: " +
+		"`riskdex mappings show {kind}` says how the records are read, and `riskdex history {kind} ID` whether they had these fields before: then ask the publisher to correct its feed and deliver again. " +
+			"If the new form is meant, teach riskdex to read it: " +
 			"`riskdex export {kind} > {kind}.jsonl`, `riskdex mappings learn {kind}.jsonl --to DIR`, add to DIR/{kind}.json where the fields are, " +
-			"and start riskdex with `--mappings DIR`. If the feed has none, that file says so: `\"without\": [{fields}]`.",
+			"and start riskdex with `--mappings DIR`. Only if the feed never has them, that file says so: `\"without\": [{fields}]`.",
 		"RiskdexFieldsMissing",
 	},
 	{
@@ -267,13 +269,13 @@ var causes = []Cause{
 	{
 		TroubleRefusing, Warning, time.Second,
 		"Deliveries or records of {kind} were refused, {which}. Search does not show them.",
-		"`riskdex refused list` says why. Have the publisher correct and deliver them again; drop what is useless: `riskdex refused drop NUMBER`.",
+		"`riskdex refused list` says why. Ask the publisher to correct and deliver them again, and only then drop what is left: `riskdex refused drop --all`.",
 		"RiskdexRefusing",
 	},
 	{
 		TroubleUnknownCalls, Warning, time.Second,
-		"More than 20 requests within the last half hour were turned away ({reason}), and they go on. If they are the publisher's, nothing of them is accepted.",
-		"The log says where they come from (`request rejected`), and `riskdex refused list` for which paths. Correct the publisher's address or secret, and have it deliver again.",
+		"More than 20 requests within the last half hour were turned away ({reason}), the last within five minutes. If they are the publisher's, nothing of them is accepted.",
+		"The log says where they come from (`request rejected`), and for unknown paths `riskdex refused list` for which. Correct the publisher's address or secret, and ask it to deliver again.",
 		"RiskdexUnknownCalls",
 	},
 	{
@@ -299,8 +301,8 @@ var causes = []Cause{
 // held says what is wrong with an index that is held, and what to do, by the reason in the
 // metrics.
 var held = map[string]struct{ is, remedy string }{
-	"index_blocked":    {"it is blocked", "Make room on Elasticsearch's disk if it is past its flood-stage watermark. Remove the block in Elasticsearch: `PUT /INDEX/_settings {\"index.blocks.BLOCK\": null}`"},
-	"index_closed":     {"it is closed", "Open it: `POST /INDEX/_open` in Elasticsearch"},
+	"index_blocked":    {"it is blocked", "If it is `read_only_allow_delete`, make room on Elasticsearch's disk first; otherwise find out who set it, and why. Then remove it: `curl -X PUT ELASTICSEARCH/INDEX/_settings -H 'Content-Type: application/json' -d '{\"index.blocks.BLOCK\": null}'`"},
+	"index_closed":     {"it is closed", "Find out who closed it, and open it: `curl -X POST ELASTICSEARCH/INDEX/_open`"},
 	"index_missing":    {"it is gone", "Let riskdex make it again: it may lack the privilege"},
 	"field_limit":      {"it has too many fields", "Raise `index.mapping.total_fields.limit`, or `riskdex rebuild KIND`"},
 	"unauthorized":     {"Elasticsearch does not allow riskdex to", "Give riskdex the right credentials, or their user the privileges that it needs"},
@@ -315,13 +317,15 @@ func (f SearchFailure) Remedy() string { return plain(f.remedy() + ".") }
 
 func (f SearchFailure) remedy() string {
 	switch known := held[f.Reason]; {
+	case f.Reason == "unreachable":
+		return "Try `curl -m 10 ELASTICSEARCH` on this machine. If it hangs or is refused: restart Elasticsearch, or bring back the network to it"
 	case f.Reason == "request_refused":
 		return "If it names a setting of Elasticsearch, change that: searches need expensive queries, for typos and the starts of names. " +
 			"Otherwise correct search.json or complete.json of --mappings"
 	case known.remedy != "":
 		return heldRemedy(report.Waiting{Index: cmp.Or(f.Index, "INDEX")}, known.remedy)
 	}
-	return "Fix in Elasticsearch what it says, such as by bringing back the node of a missing shard"
+	return "If Elasticsearch has just started, wait for its shards. Otherwise fix there what it says, such as by bringing back the node of a missing shard"
 }
 
 // foreignIndices returns the indices that this journal does not fill, the probe's last, and why it does

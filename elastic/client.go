@@ -1,6 +1,7 @@
 package elastic
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
@@ -191,7 +192,13 @@ func (c *Client) unreachable(err error) error {
 	return &UnreachableError{c.at, err}
 }
 
-func (e *UnreachableError) Error() string { return e.at + ": " + e.err.Error() }
+func (e *UnreachableError) Error() string {
+	if errors.Is(e.err, context.DeadlineExceeded) {
+		return e.at + ": no answer in time"
+	}
+	return e.at + ": " + e.err.Error()
+}
+
 func (e *UnreachableError) Unwrap() error { return e.err }
 
 func (c Connection) checkCredentials(u *url.URL) error {

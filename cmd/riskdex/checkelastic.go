@@ -101,6 +101,8 @@ func (e *serverCheck) reach(ctx context.Context) bool {
 		Epoch  string `json:"epoch"`
 		Status string `json:"status"`
 	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second) // one that hangs is told soon
+	defer cancel()
 	asked := e.now()
 	res, err := e.ask(ctx, http.MethodGet, "/_cat/health?format=json&h=epoch,status", nil, &health)
 	took := e.now().Sub(asked)

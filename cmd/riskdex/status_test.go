@@ -42,7 +42,7 @@ func TestStatusCommand(t *testing.T) {
 	p.send("PUT", "/advisories/x"+url.PathEscape("\x1b[31m"), `{"risk_label":"`+hostile+`"}`)
 	p.send("POST", "/nowhere", `{}`)
 	p.drained()
-	shown := p.expect(exitWarning, "", words("status"), "warning: something needs attention", "  warning: Dead letters of", "riskdex dead list", `$'x\u001b[31m'`, "unknown_path", "404", "1 refused delivery is kept")
+	shown := p.expect(exitWarning, "", words("status"), "warning: something needs attention", "  warning, dead_letters: Dead letters of", "riskdex dead list", `$'x\u001b[31m'`, "unknown_path", "404", "1 refused delivery is kept")
 	if strings.Contains(shown.out, "\x1b") {
 		t.Errorf("a control character in %q", shown.out)
 	}

@@ -22,7 +22,7 @@ func printStatus(w io.Writer, st admin.Status) {
 	paint := painter(useColour(w))
 	fmt.Fprintln(w, paint.text(bold, st.Headline())+lastDelivery(st))
 	for _, t := range st.Troubles {
-		fmt.Fprintf(w, "  %s: %s\n    %s\n", t.Severity, sanitize.OneLine(t.Detail), sanitize.OneLine(t.Remedy))
+		fmt.Fprintf(w, "  %s, %s: %s\n    %s\n", t.Severity, t.What, sanitize.OneLine(t.Detail), sanitize.OneLine(t.Remedy))
 	}
 	fmt.Fprintln(w)
 	kinds := newTable("KIND", "DOCUMENTS", "LAST DELIVERY", "PENDING", "LAG", "DEAD", "RECENT LAG")

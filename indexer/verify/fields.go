@@ -59,7 +59,8 @@ func (f *Fields) Counted() map[report.Kind]report.Fields {
 	return maps.Clone(f.all)
 }
 
-// Run counts until ctx is done. It takes no more than a tenth of the time, whatever an index costs.
+// Run counts until ctx is done. It takes no more than a tenth of the time, but counts once a minute
+// however slow Elasticsearch is.
 func (f *Fields) Run(ctx context.Context) {
 	for {
 		began := time.Now()
@@ -69,7 +70,7 @@ func (f *Fields) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(max(f.every, 9*time.Since(began))):
+		case <-time.After(max(f.every, min(9*time.Since(began), time.Minute))):
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (s state) wrong(kind report.Kind, index string) *report.WrongAlias {
 		actions = append(actions, remove(name, s.alias))
 	}
 	body, _ := json.Marshal(aliasActions{append(actions, s.addWritten(index))}) // strings and booleans only
-	w.Remedy = fmt.Sprintf("POST /_aliases %s", body)
+	w.Remedy = fmt.Sprintf("curl -X POST ELASTICSEARCH/_aliases -H 'Content-Type: application/json' -d '%s'", body)
 	return w
 }
 
