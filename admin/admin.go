@@ -95,11 +95,7 @@ func (p Parts) routes() *httprouter.Router {
 	router.RedirectTrailingSlash = false
 	router.RedirectFixedPath = false
 	router.NotFound = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		detail := "There is nothing at this path. docs/reference.md lists what there is."
-		if p.Status.Follows != "" {
-			detail = "This riskdex only keeps a second cluster, and has nothing at this path. Ask the one that it follows: " + p.Status.Follows + "."
-		}
-		writeProblem(w, &Problem{Status: http.StatusNotFound, Detail: detail})
+		writeProblem(w, notFound("There is nothing at this path. docs/reference.md lists what there is."))
 	})
 	router.MethodNotAllowed = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, &Problem{Status: http.StatusMethodNotAllowed, Detail: "This path takes " + w.Header().Get("Allow") + "."})

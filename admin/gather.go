@@ -38,12 +38,15 @@ func (s *statuses) now(ctx context.Context) Status {
 	defer cancel()
 	at := s.Status.Now()
 	st := Status{
-		At: at.UTC(), StartedAt: s.Status.Started.UTC(), Process: s.Status.Process, Line: s.Status.Line, Follows: s.Status.Follows, Processes: []string{}, Accepting: true, ElasticsearchUp: s.Health.ElasticsearchUp(),
+		At: at.UTC(), StartedAt: s.Status.Started.UTC(), Process: s.Status.Process, Line: s.Status.Line, Processes: []string{}, Accepting: true, ElasticsearchUp: s.Health.ElasticsearchUp(),
 		Kinds: []KindStatus{}, Waiting: []report.Waiting{}, WrongAliases: []report.WrongAlias{}, Rebuilds: []report.Rebuild{}, Deliveries: []report.Answered{}, Dead: []DeadLetter{}, Refused: []Refusal{},
 	}
 	ev := evidence{backupEvery: s.Status.BackupEvery, incomplete: map[report.Kind]bool{}, newest: map[report.Kind]time.Time{}, refusedDocuments: map[report.Kind]int{}, refused: map[report.Kind]report.Refusal{}}
 	if err := s.Health.CanAccept(); err != nil {
 		st.Accepting, st.CannotAccept = false, err.Error()
+	}
+	if s.Status.Follows != nil {
+		st.Follows = s.Status.Follows()
 	}
 	if s.Status.Waiting != nil {
 		st.Waiting = append(st.Waiting, s.Status.Waiting()...)
@@ -98,9 +101,7 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 	if turns := report.TurnsIn(stats.Notes); turns.Wrong(stats.Notes, st.At) {
 		ev.turns = &turns
 	}
-	if st.Follows == "" {
-		st.Journal = journalStatus(stats, st.At)
-	}
+	st.Journal = journalStatus(stats, st.At)
 	st.RefusedTotal = stats.Refused
 	st.Processes = append(st.Processes, stats.Processes...)
 	documents := s.documents(ctx, st.ElasticsearchUp)
@@ -113,14 +114,12 @@ func (s *statuses) sums(ctx context.Context, st *Status, ev *evidence) error {
 		fields = s.Status.Fields()
 	}
 	var arrived map[report.Kind]Arrived
-	if st.Follows == "" {
-		arrived, st.Senders = s.Status.Expected.arrived(stats.Notes, st.StartedAt, st.At)
-	}
+	arrived, st.Senders = s.Status.Expected.arrived(stats.Notes, st.StartedAt, st.At)
 	for _, kind := range report.Kinds() {
 		k := stats.Kinds[kind]
 		st.DeadTotal += k.DeadLetters
 		one := KindStatus{
-			Kind: kind, Delivered: arrived[kind], Documents: documents[kind], Taken: taken[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Place: report.PlaceIn(stats.Notes, kind), Holder: k.Holder, Reading: stats.Notes[report.ReadingNote(kind)],
+			Kind: kind, Delivered: arrived[kind], Documents: documents[kind], Taken: taken[kind], Pending: k.Pending, Resending: k.Resending, DeadLetters: k.DeadLetters, Place: report.PlaceIn(stats.Notes, kind), Holder: k.Holder,
 			LagSeconds: lagSeconds(k.OldestWaiting, st.At), History: []Sample{},
 			Fields: append([]report.FieldCount{}, fields[kind].Fields...), Counted: fields[kind].Documents,
 		}

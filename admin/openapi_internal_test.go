@@ -37,7 +37,7 @@ func TestDescriptionHasEveryMember(t *testing.T) {
 	types := []any{
 		Problem{}, readiness{}, DeliveryPage{}, DeliveredDocument{}, DeadLetter{}, Document{}, Indexed{}, FieldSource{}, Replaced{}, Ended{}, Refusal{}, Redelivered{}, report.Rebuild{},
 		VerifyEvent{}, report.VerifyProgress{}, report.VerifyFinding{}, report.VerifyReport{},
-		Status{}, SearchFailure{}, Trouble{}, KindStatus{}, Arrived{}, Sample{}, report.FieldCount{}, Reading{}, ReadShape{}, ReadField{}, LackingField{}, Candidate{}, JournalStatus{}, HistoryStatus{}, Past{}, PastVersion{}, Shown{}, report.Loss{}, JournalInfo{}, BackupEvent{}, report.BackupProgress{}, BackupReport{}, report.Waiting{},
+		Status{}, Following{}, Anew{}, SearchFailure{}, Trouble{}, KindStatus{}, Arrived{}, Sample{}, report.FieldCount{}, Reading{}, ReadShape{}, ReadField{}, LackingField{}, Candidate{}, JournalStatus{}, HistoryStatus{}, Past{}, PastVersion{}, Shown{}, report.Loss{}, JournalInfo{}, BackupEvent{}, report.BackupProgress{}, BackupReport{}, report.Waiting{},
 	}
 	for _, value := range types {
 		name := reflect.TypeOf(value).Name()

@@ -37,9 +37,9 @@ type Status struct {
 	Line    string         `json:"line,omitempty"`    // of the journal: the same for its backups and copies
 	Journal *JournalStatus `json:"journal,omitempty"`
 
-	// Follows is the address of the riskdex of which this one sends the changes to a second
-	// cluster. It takes no deliveries and has no Journal of its own. It is empty of any other.
-	Follows string `json:"follows,omitempty"`
+	// Follows says which riskdex this one follows in place of a publisher. It is nil if it takes
+	// deliveries itself.
+	Follows *Following `json:"follows,omitempty"`
 
 	// SearchFails says since when the search that apps make has failed, and why. It is nil if
 	// that search is answered.
@@ -56,6 +56,37 @@ type Status struct {
 	RefusedTotal int `json:"refused_total"` // kept
 }
 
+// Following says how a riskdex is followed.
+type Following struct {
+	From   string    `json:"from"`            // the address of its admin listener
+	Line   string    `json:"line,omitempty"`  // of its journal; empty until it has answered
+	Failed time.Time `json:"failed,omitzero"` // since when it cannot be followed
+	Error  string    `json:"error,omitempty"` // why not
+	Anew   *Anew     `json:"anew,omitempty"`  // nil until its changes are read
+}
+
+// Anew says when all changes of the riskdex that is followed were last read from the beginning.
+type Anew struct {
+	At   time.Time `json:"at"`
+	Why  string    `json:"why"`
+	Done bool      `json:"done"` // all were read, and what it no longer has is deleted
+}
+
+// String says it in words.
+func (f Following) String() string {
+	text := f.From
+	if a := f.Anew; a != nil {
+		text += ", "
+		if a.Done {
+			text += "read"
+		} else {
+			text += "being read"
+		}
+		text += " from the beginning since " + a.At.UTC().Format(clockForm) + ": " + a.Why
+	}
+	return text
+}
+
 // KindStatus is the status of one kind.
 type KindStatus struct {
 	Kind        report.Kind `json:"kind"`
@@ -66,10 +97,9 @@ type KindStatus struct {
 	Resending   int         `json:"resending"`
 	DeadLetters int         `json:"dead_letters"`
 	LagSeconds  float64     `json:"lag_seconds"`
-	Place       string      `json:"place,omitempty"`   // the cluster, by its id, and the prefix of the index that the journal sends to
-	Holder      string      `json:"holder,omitempty"`  // the process that has locked this kind, such as for a rebuild
-	Reading     string      `json:"reading,omitempty"` // how its records are read, as their values have told, for whoever keeps a second cluster
-	History     []Sample    `json:"history"`           // of the last hour, oldest first
+	Place       string      `json:"place,omitempty"`  // the cluster, by its id, and the prefix of the index that the journal sends to
+	Holder      string      `json:"holder,omitempty"` // the process that has locked this kind, such as for a rebuild
+	History     []Sample    `json:"history"`          // of the last hour, oldest first
 
 	// Fields says how many of the Counted documents have which fields, as they were last counted, some
 	// seconds ago. It is empty if they were not.
@@ -218,9 +248,9 @@ type StatusParts struct {
 	History    *History
 	Now        func() time.Time
 	Started    time.Time
-	Process    string // the name of this process in the journal
-	Line       string // of the journal
-	Follows    string // see Status
+	Process    string            // the name of this process in the journal
+	Line       string            // of the journal
+	Follows    func() *Following // see Status; nil where nobody is followed
 
 	Expected    Expected      // deliveries
 	BackupEvery time.Duration // how old the newest backup may become; 0 for any age

@@ -18,8 +18,8 @@ import (
 // TestStatusTellsEveryTrouble causes each trouble and ends it again.
 func TestStatusTellsEveryTrouble(t *testing.T) {
 	d := openStatusDesk(t)
-	// By TestStatusOfAJournalThatCannotBeRead, in loss_test.go, and by TestRebuildToTellsWhatIsRefused.
-	tried := []string{admin.TroubleJournal, admin.TroubleLost, admin.TroubleUnknown}
+	// By TestStatusOfAJournalThatCannotBeRead, and in loss_test.go.
+	tried := []string{admin.TroubleJournal, admin.TroubleLost}
 	shownAs := map[admin.Severity]string{
 		admin.Critical: `<div class="state bad"><strong>Critical: something is wrong.`,
 		admin.Warning:  `<div class="state warn"><strong>Warning: something needs attention.`,
@@ -32,6 +32,16 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			admin.TroubleSearch,
 			func() { d.set(func() { d.fails = d.now.Add(-admin.SearchBound) }) },
 			func() { d.set(func() { d.fails = d.now.Add(-admin.SearchBound + 1) }) }, // the next search may be answered
+		},
+		{
+			admin.TroubleNotFollowing,
+			func() {
+				d.set(func() {
+					d.fails = time.Time{}
+					d.follows = &admin.Following{From: "http://other:8081", Failed: d.now.Add(-admin.FollowBound - 1), Error: "no answer"}
+				})
+			},
+			func() { d.set(func() { d.follows.Failed = time.Time{} }) },
 		},
 		{
 			admin.TroubleLacking,

@@ -40,7 +40,8 @@ type statusDesk struct {
 	holder  string        // the process that has locked cities
 	probe   time.Duration // for how long it has not been found
 	replace time.Duration // until the certificate should be replaced
-	fails   time.Time     // since when the search that apps make fails; zero if it does not
+	follows *admin.Following
+	fails   time.Time // since when the search that apps make fails; zero if it does not
 	rebuilt []report.Rebuild
 	missing int           // of the documents that the index had
 	ripple  time.Duration // a lag for the history to see
@@ -86,6 +87,11 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 				d.mu.Lock()
 				defer d.mu.Unlock()
 				return admin.Probe{Index: "probe", Unsearchable: d.probe, Clock: d.off}
+			},
+			Follows: func() *admin.Following {
+				d.mu.Lock()
+				defer d.mu.Unlock()
+				return d.follows
 			},
 			Certificate: func() admin.Certificate {
 				now := d.clock()

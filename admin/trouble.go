@@ -46,6 +46,7 @@ type Cause struct {
 const (
 	TroubleJournal        = "journal_unreadable"
 	TroubleNotAccepting   = "not_accepting"
+	TroubleNotFollowing   = "not_following"
 	TroubleCertificate    = "certificate_expires"
 	TroubleNotRenewed     = "certificate_not_renewed"
 	TroubleLost           = "changes_lost"
@@ -55,7 +56,6 @@ const (
 	TroubleAnotherJournal = "another_journal"
 	TroubleAlias          = "alias_wrong"
 	TroubleLacking        = "journal_lacks_documents"
-	TroubleUnknown        = "documents_unknown"
 	TroubleHeld           = "index_held"
 	TroubleIncomplete     = "index_incomplete"
 	TroubleMissing        = "documents_missing"
@@ -81,6 +81,9 @@ const RefusedBound = 30 * time.Minute
 
 // LagBound is the largest lag that is not a trouble.
 const LagBound = time.Minute
+
+// FollowBound is how long the riskdex that is followed may be away, such as for a restart.
+const FollowBound = time.Minute
 
 // FutureBound is how far the acceptance of a waiting change may be ahead of the clock,
 // because the clocks of several machines differ.
@@ -109,7 +112,7 @@ var causes = []Cause{
 	{
 		TroubleJournal, Critical, statusTimeout,
 		"The journal cannot be read, so it is not known what waits and what failed: {error}.",
-		"Check the disk of the journal, or the PostgreSQL server and the network to it; for a second cluster, the riskdex that it follows.",
+		"Check the disk of the journal, or the PostgreSQL server and the network to it.",
 		"RiskdexJournalUnreadable",
 	},
 	{
@@ -117,6 +120,12 @@ var causes = []Cause{
 		"Deliveries are answered with 503: {reason}.",
 		"Fix the reason. What was answered with 503 is not in the journal: the publisher has to deliver it again.",
 		"RiskdexNotAccepting",
+	},
+	{
+		TroubleNotFollowing, Critical, FollowBound + time.Minute, // the longest time of a request
+		"The riskdex that is followed, at {from}, cannot be followed since {time}: {error}. Searches lack what was delivered there since.",
+		"Do what the reason says; otherwise bring that riskdex back, or the network to it, or correct `--follow`. It then goes on by itself.",
+		"RiskdexNotFollowing",
 	},
 	{
 		TroubleCertificate, Critical, time.Second,
@@ -176,13 +185,6 @@ var causes = []Cause{
 		"RiskdexJournalLacksDocuments",
 	},
 	{
-		TroubleUnknown, Critical, 30 * time.Second,
-		"Of {kind} this cluster has {indexed} documents, and the riskdex that it follows {known}: somebody else has written here, or that riskdex has lost some.",
-		"If that riskdex was set back, or another journal put in its place: first ask the publisher to deliver again what it lacks. " +
-			"Then `riskdex rebuild {kind}` here: the new index has what that riskdex has, and nothing else.",
-		"RiskdexJournalLacksDocuments",
-	},
-	{
 		TroubleHeld, Critical, lookEvery,
 		"Nothing can be written to the index {index}: {reason}.",
 		"{what to do, by reason}. It then goes on by itself.",
@@ -198,7 +200,7 @@ var causes = []Cause{
 	{
 		TroubleMissing, Critical, 11 * time.Minute, // what journal and index have is compared every ten while all is well
 		"Searches do not find {number} of {kind}, at least, which Elasticsearch has taken: they were deleted there, {by whom}.",
-		"`riskdex {verify --repair, or rebuild} {kind}` sends them again. Find out who deleted them, such as a clean-up job with too wide a pattern.",
+		"`riskdex verify --repair {kind}` sends them again. Find out who deleted them, such as a clean-up job with too wide a pattern.",
 		"RiskdexIndexDiffers",
 	},
 	{
@@ -421,14 +423,13 @@ func troublesOf(st Status, ev evidence) []Trouble {
 		if !counts(l.Kind) {
 			continue
 		}
-		what := TroubleLacking
-		if st.Follows != "" {
-			what = TroubleUnknown // it has no journal that could be the wrong one
-		}
-		all.add(what, l.Kind, "kind", string(l.Kind), "known", fmt.Sprint(l.Known), "indexed", fmt.Sprint(l.Indexed))
+		all.add(TroubleLacking, l.Kind, "kind", string(l.Kind), "known", fmt.Sprint(l.Known), "indexed", fmt.Sprint(l.Indexed))
 	}
 	if !st.Accepting {
 		all.add(TroubleNotAccepting, "", "reason", st.CannotAccept)
+	}
+	if f := st.Follows; f != nil && !f.Failed.IsZero() && st.At.Sub(f.Failed) > FollowBound {
+		all.add(TroubleNotFollowing, "", "from", f.From, "time", f.Failed.UTC().Format(clockForm), "error", f.Error)
 	}
 	switch c := ev.certificate; {
 	case c == nil:
@@ -478,15 +479,11 @@ func troublesOf(st Status, ev evidence) []Trouble {
 			all.add(TroubleIncomplete, k.Kind, "kind", string(k.Kind), "number", documents(k.Resending), "found", fmt.Sprint(*k.Documents))
 		}
 		if n := ev.missing[k.Kind]; n > 0 && counts(k.Kind) {
-			repair := "verify --repair"
-			if st.Follows != "" {
-				repair = "rebuild" // it has no journal to verify with
-			}
 			whom := "and not by riskdex"
 			if lost || len(report.AcknowledgedIn(ev.notes)) > 0 {
 				whom = "not by riskdex, or by a delete that the journal lost when it was set back"
 			}
-			all.add(TroubleMissing, k.Kind, "kind", string(k.Kind), "number", documents(n), "by whom", whom, "verify --repair, or rebuild", repair)
+			all.add(TroubleMissing, k.Kind, "kind", string(k.Kind), "number", documents(n), "by whom", whom)
 		}
 		if r := report.RebuildFailedIn(ev.notes, k.Kind); !r.At.IsZero() {
 			all.add(TroubleRebuild, k.Kind, "kind", string(k.Kind), "time", r.At.Format(clockForm), "reason", r.Reason)

@@ -129,7 +129,7 @@ func TestRunbookSaysHowLongItTakes(t *testing.T) {
 	require.NoError(t, yaml.Unmarshal(text, &config))
 	ends := map[string]time.Duration{ // how long status goes on with what is over, where it is not as long as it takes to see it
 		admin.TroubleClusters: report.TurnsLast, admin.TroubleRefusing: admin.RefusedBound, admin.TroubleUnknownCalls: admin.UnknownCallsEnd,
-		admin.TroubleNotSearchable: admin.LookEvery, admin.TroubleKindHeld: time.Second, admin.TroubleLag: time.Second, admin.TroubleLogUnread: time.Second,
+		admin.TroubleNotSearchable: admin.LookEvery, admin.TroubleKindHeld: time.Second, admin.TroubleLag: time.Second, admin.TroubleLogUnread: time.Second, admin.TroubleNotFollowing: time.Second,
 	}
 	var want []string
 	for _, a := range alerts(t) {

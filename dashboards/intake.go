@@ -70,6 +70,13 @@ func intake() row {
 			limits: []limit{{1, notice}},
 		},
 		{
+			id: 315, title: "Not following", shape: lines, unit: "s", width: 12,
+			description: "How long a riskdex that follows another one could not do so. Searches here lack what was delivered there since.",
+			queries:     []query{{`max by (instance) (riskdex_follow_failing_seconds{@})`, "{{instance}}"}},
+			limits:      []limit{{60, bad}},
+			alerts:      []string{"RiskdexNotFollowing"},
+		},
+		{
 			id: 313, title: "Certificate overdue", shape: lines, unit: "s", width: 12,
 			description: "For how long the certificate of the listener for deliveries should have been replaced: since a week, or a tenth of its life, before it expires. Negative until then; nothing without TLS.",
 			queries:     []query{{`time() - min by (job) (riskdex_certificate_replace_by_timestamp_seconds{@} > 0)`, "{{job}}"}},

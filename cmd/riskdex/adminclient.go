@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"sync/atomic"
 
 	"riskdex/admin"
@@ -27,37 +28,59 @@ type adminSettings struct {
 
 // adminClient calls the JSON API of the admin listener.
 type adminClient struct {
-	base   string
-	reread func() (string, error)
-	token  atomic.Pointer[string] // empty if none is set
-	http   *http.Client
-	io     streams
-	here   bool // nobody named an address
+	base     string
+	flag     string // that has it, or the variable
+	variable string
+	reread   func() (string, error)
+	token    atomic.Pointer[string] // empty if none is set
+	http     *http.Client
+	io       streams
+	here     bool // nobody named an address
 }
 
 func (s adminSettings) client(io streams) (*adminClient, error) {
-	u, err := address.Parse(s.Admin, "http://127.0.0.1:8081")
-	if err != nil {
-		return nil, fmt.Errorf("--admin: %w", err)
+	c, err := adminCalls{"admin", s.Admin, s.AdminTokenFiles, s.AdminCAFile}.client(io)
+	if err == nil {
+		c.here = s.Admin == servedHere()["admin"]
 	}
-	c := &adminClient{base: u.String(), here: s.Admin == servedHere()["admin"], io: io}
+	return c, err
+}
+
+// adminCalls say how an admin listener is called.
+type adminCalls struct {
+	name       string // with which the names of its settings begin
+	url        string
+	tokenFiles []string
+	caFile     string
+}
+
+func (s adminCalls) client(io streams) (*adminClient, error) {
+	u, err := address.Parse(s.url, "http://127.0.0.1:8081")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.flag(), err)
+	}
+	c := &adminClient{base: u.String(), flag: s.flag(), variable: s.variable("_URL"), io: io}
 	token, err := s.token()
 	if err != nil {
 		return nil, err
 	}
 	c.token.Store(&token)
 	c.reread = s.token
-	c.http, err = clientTrusting("--admin-ca-file", s.AdminCAFile)
+	c.http, err = clientTrusting(s.flag()+"-ca-file", s.caFile)
 	return c, err
 }
+
+func (s adminCalls) flag() string { return "--" + s.name }
+
+func (s adminCalls) variable(end string) string { return ownPrefix + strings.ToUpper(s.name) + end }
 
 // token returns the token to send. The files may be the ones that riskdex itself reads its
 // tokens from: several, each with several tokens during a rotation. Any of the tokens is
 // valid, so a file that cannot be read does not matter as long as another one can.
-func (s adminSettings) token() (string, error) {
+func (s adminCalls) token() (string, error) {
 	var errs []error
-	for _, file := range s.AdminTokenFiles {
-		text, err := content("--admin-token-file", file)
+	for _, file := range s.tokenFiles {
+		text, err := content(s.flag()+"-token-file", file)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -65,12 +88,12 @@ func (s adminSettings) token() (string, error) {
 		for _, line := range auth.Lines(text) {
 			return line, nil
 		}
-		errs = append(errs, fmt.Errorf("--admin-token-file: there is no token in %s", file))
+		errs = append(errs, fmt.Errorf("%s-token-file: there is no token in %s", s.flag(), file))
 	}
 	if len(errs) > 0 {
 		return "", errors.Join(errs...)
 	}
-	return os.Getenv(adminTokenVariable), nil
+	return os.Getenv(s.variable("_TOKEN")), nil
 }
 
 // send sends a request with the token. A command may outlive the token, so a token that is not
@@ -152,8 +175,8 @@ func (c *adminClient) open(ctx context.Context, method, path string, query url.V
 		if detail, ok := errors.AsType[*url.Error](err); ok {
 			err = detail.Err // the rest repeats the URL
 		}
-		return nil, fmt.Errorf("no riskdex answers at %s: %w. Start it with: riskdex serve; or say where it is with --admin or RISKDEX_ADMIN_URL",
-			redacted(c.base), err)
+		return nil, fmt.Errorf("no riskdex answers at %s: %w. Start it with: riskdex serve; or say where it is with %s or %s",
+			redacted(c.base), err, c.flag, c.variable)
 	}
 	if res.StatusCode == http.StatusOK {
 		return res, nil
@@ -165,8 +188,8 @@ func (c *adminClient) open(ctx context.Context, method, path string, query url.V
 	}
 	var p admin.Problem
 	if err := json.Unmarshal(text, &p); err != nil || p.Detail == "" {
-		return nil, fmt.Errorf("%s answered %s to %s, so it is not riskdex's admin listener: check --admin",
-			redacted(c.base), res.Status, path)
+		return nil, fmt.Errorf("%s answered %s to %s, so it is not riskdex's admin listener: check %s",
+			redacted(c.base), res.Status, path, c.flag)
 	}
 	return nil, &p
 }

@@ -266,7 +266,7 @@ func (k *checker) expiry(about, what string, c *x509.Certificate) {
 // secrets checks who else may read the files with secrets. Files that riskdex cannot read
 // have been noted before.
 func (k *checker) secrets() {
-	files := slices.Concat(k.c.Bearer, k.c.Basic, k.c.Webhook, k.c.Hub, k.c.AdminTokens,
+	files := slices.Concat(k.c.Bearer, k.c.Basic, k.c.Webhook, k.c.Hub, k.c.AdminTokens, k.c.FollowTokenFiles,
 		[]string{k.c.TLS.Key, k.c.AdminTLS.Key, k.c.SignIn.APIKeyFile, k.c.SignIn.PasswordFile, k.c.SignIn.KeyFile})
 	good := 0
 	for _, file := range files {

@@ -12,6 +12,7 @@ import (
 
 	"riskdex/admin"
 	"riskdex/elastic"
+	"riskdex/follow"
 	"riskdex/indexer"
 	"riskdex/indexer/probe"
 	"riskdex/indexer/verify"
@@ -49,6 +50,7 @@ type components struct {
 	secured       *tls.Config       // of the listener for deliveries; nil if they come over plain HTTP
 	last          *admin.Deliveries
 	arrivals      *admin.Arrivals
+	follower      *follow.Follower // nil if this riskdex takes deliveries itself
 	reads         *admin.ReadMetrics
 	maxBody       int64
 }
@@ -85,8 +87,12 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 	if w.journal, err = open(appendHistogram(w.registry).Observe); err != nil {
 		return nil, err
 	}
-	w.global = admin.NewJournalCollector(w.journal, c.Expect.expected, time.Now, log)
 	w.arrivals = admin.NewArrivals(w.journal, c.Expect.expected, log)
+	if w.follower, err = c.follower(w.journal, w.observe, log); err != nil {
+		return nil, err
+	}
+	registerFollower(w.registry, w.follower)
+	w.global = admin.NewJournalCollector(w.sums(), c.Expect.expected, time.Now, log)
 	w.registry.MustRegister(w.global)
 	w.reads = admin.NewReadMetrics(w.registry)
 	registerBackups(w.registry, c.backupEvery())
@@ -97,7 +103,7 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 	w.indices = &indices.Indices{Client: w.client, Prefix: c.IndexPrefix, Set: w.set, Lineage: w.journal.Lineage(), Log: log}
 	indexing := c.indexerConfig()
 	indexing.Tracer, cfg.Tracer = tracer, tracer
-	cfg.Observe, cfg.Ready = func(a report.Answered) { w.last.Note(a); w.arrivals.Note(a) }, w.canAccept
+	cfg.Observe, cfg.Ready = w.observe, w.canAccept
 	cfg.Await = visible.New(w.journal, w.client, w.indices.Alias).Wait
 	if w.receiver, err = receiver.New(cfg, w.journal, time.Now, w.registry, log); err != nil {
 		return nil, err
@@ -123,6 +129,15 @@ func newComponents(c *serveCommand, tracer trace.Tracer, open openJournal, log *
 
 // index returns the index that apps search.
 func (w *components) index() index { return index{w.client, w.indices, w.set} }
+
+// observe takes note of a delivery that was answered.
+func (w *components) observe(a report.Answered) {
+	w.last.Note(a)
+	w.arrivals.Note(a)
+}
+
+// sums returns the journal as those see it who ask what waits.
+func (w *components) sums() laggingJournal { return laggingJournal{w.journal, w.follower} }
 
 // canAccept returns what keeps deliveries from being accepted, for /readyz and the metrics, or
 // nil.

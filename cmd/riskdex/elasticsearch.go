@@ -14,7 +14,7 @@ import (
 // elasticsearchSettings are shared by the commands that talk to Elasticsearch.
 type elasticsearchSettings struct {
 	ElasticsearchURL string `name:"elasticsearch-url" env:"ELASTICSEARCH_URL" default:"http://127.0.0.1:9200" placeholder:"URL" help:"The URL of Elasticsearch."`
-	SignIn           signIn `embed:"" prefix:"elasticsearch-" envprefix:"ELASTICSEARCH_" set:"secrets=ELASTICSEARCH_"`
+	SignIn           signIn `embed:"" prefix:"elasticsearch-" envprefix:"ELASTICSEARCH_"`
 	indexSettings
 }
 
@@ -26,7 +26,7 @@ func (s elasticsearchSettings) client() (*elastic.Client, error) {
 				"use --elasticsearch-user with --elasticsearch-password-file, or the environment variable ELASTICSEARCH_URL")
 		}
 	}
-	return s.SignIn.client(s.ElasticsearchURL, "--elasticsearch-", "ELASTICSEARCH_")
+	return s.SignIn.client(s.ElasticsearchURL)
 }
 
 // indexSettings say what the indices in a cluster are called and how records become documents.
@@ -39,25 +39,24 @@ type indexSettings struct {
 // signIn says how riskdex signs in to a cluster and what it trusts. No flag holds a secret
 // itself, because everybody on a machine can read the flags of its processes.
 type signIn struct {
-	APIKeyFile      string `name:"api-key-file" env:"API_KEY_FILE" placeholder:"FILE" help:"A file with an encoded API key; or the key itself in ${secrets}API_KEY."`
+	APIKeyFile      string `name:"api-key-file" env:"API_KEY_FILE" placeholder:"FILE" help:"A file with an encoded API key; or the key itself in ELASTICSEARCH_API_KEY."`
 	User            string `name:"user" env:"USER" placeholder:"NAME" help:"A user of Elasticsearch."`
-	PasswordFile    string `name:"password-file" env:"PASSWORD_FILE" placeholder:"FILE" help:"A file with the user's password; or the password itself in ${secrets}PASSWORD."`
+	PasswordFile    string `name:"password-file" env:"PASSWORD_FILE" placeholder:"FILE" help:"A file with the user's password; or the password itself in ELASTICSEARCH_PASSWORD."`
 	CAFile          string `name:"ca-file" env:"CA_FILE" placeholder:"FILE" help:"Authorities (PEM) to trust in place of the system's."`
 	Fingerprint     string `name:"ca-fingerprint" env:"CA_FINGERPRINT" placeholder:"SHA256" help:"Fingerprint of the certificate to trust, as Elasticsearch prints it."`
 	CertificateFile string `name:"cert-file" env:"CERT_FILE" placeholder:"FILE" help:"A client certificate (PEM) for Elasticsearch."`
 	KeyFile         string `name:"key-file" env:"KEY_FILE" placeholder:"FILE" help:"The key of that certificate (PEM)."`
 }
 
-// client returns a client of the cluster at a URL. The flags and the variables with the secrets
-// begin with what is given.
-func (s signIn) client(url, flags, variables string) (*elastic.Client, error) {
+// client returns a client of the cluster at a URL.
+func (s signIn) client(url string) (*elastic.Client, error) {
 	c := elastic.Connection{URL: url, User: s.User, Fingerprint: s.Fingerprint}
 	var errs [5]error
-	c.APIKey, errs[0] = secret(flags+"api-key-file", s.APIKeyFile, variables+"API_KEY")
-	c.Password, errs[1] = secret(flags+"password-file", s.PasswordFile, variables+"PASSWORD")
-	c.CA, errs[2] = content(flags+"ca-file", s.CAFile)
-	c.ClientCertificate, errs[3] = content(flags+"cert-file", s.CertificateFile)
-	c.ClientKey, errs[4] = content(flags+"key-file", s.KeyFile)
+	c.APIKey, errs[0] = secret("--elasticsearch-api-key-file", s.APIKeyFile, "ELASTICSEARCH_API_KEY")
+	c.Password, errs[1] = secret("--elasticsearch-password-file", s.PasswordFile, "ELASTICSEARCH_PASSWORD")
+	c.CA, errs[2] = content("--elasticsearch-ca-file", s.CAFile)
+	c.ClientCertificate, errs[3] = content("--elasticsearch-cert-file", s.CertificateFile)
+	c.ClientKey, errs[4] = content("--elasticsearch-key-file", s.KeyFile)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ var serviceLink = regexp.MustCompile(`^RISKDEX_([A-Z0-9_]+_)?(SERVICE_HOST=|SERV
 // setting but is not one: a misspelled RISKDEX_BEARER_FILE would otherwise let everybody
 // deliver. environ is as os.Environ returns it. Empty variables count as unset.
 func checkVariables(k *kong.Kong, environ []string) error {
-	known := []string{adminTokenVariable, toVariables + "API_KEY", toVariables + "PASSWORD"}
+	known := []string{adminTokenVariable, followTokenVariable}
 	if err := kong.Visit(k.Model, func(node kong.Visitable, next kong.Next) error {
 		if flag, ok := node.(*kong.Flag); ok {
 			known = append(known, flag.Envs...)

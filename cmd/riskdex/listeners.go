@@ -15,13 +15,18 @@ import (
 )
 
 // listenForDeliveries opens the listener for the publisher. It fails if the settings would
-// leave it open without saying so (guardDeliveries).
-func (c *serveCommand) listenForDeliveries(ctx context.Context, authenticator *auth.Authenticator, secured *tls.Config, handler http.Handler, log *slog.Logger) (*endpoint, error) {
-	e, err := listen(ctx, "deliveries", c.Listen, secured, handler, log)
-	if err != nil {
-		return nil, err
+// leave it open without saying so (guardDeliveries). A riskdex that follows another one takes nothing
+// from anybody.
+func (c *serveCommand) listenForDeliveries(ctx context.Context, w *components, log *slog.Logger) (*endpoint, error) {
+	handler := http.Handler(w.receiver)
+	if w.follower != nil {
+		handler = refuseDeliveries(w.follower.From(), w.observe)
 	}
-	if err := c.guardDeliveries(authenticator, e.listener.Addr()); err != nil {
+	e, err := listen(ctx, "deliveries", c.Listen, w.secured, handler, log)
+	if err != nil || w.follower != nil {
+		return e, err
+	}
+	if err := c.guardDeliveries(w.authenticator, e.listener.Addr()); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	return e, nil

@@ -167,7 +167,7 @@ func runCommand(ctx context.Context, args []string, io streams) int {
 		fmt.Fprintf(io.err, "riskdex: %s\n", strings.ReplaceAll(err.Error(), "\n", "\nriskdex: "))
 		return exitFailed
 	}
-	if service := command.Selected().Name == "serve" || command.Selected().Name == "search-api" || cli.Rebuild.AdminListen != ""; !service && !signal.Ignored(syscall.SIGHUP) {
+	if service := command.Selected().Name == "serve" || command.Selected().Name == "search-api"; !service && !signal.Ignored(syscall.SIGHUP) {
 		var stop func()
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP) // the terminal is closed
 		defer stop()

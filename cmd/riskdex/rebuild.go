@@ -16,11 +16,11 @@ import (
 
 type rebuildCommand struct {
 	adminSettings
-	otherCluster `group:"another cluster"`
-	Kind         string `arg:"" optional:"" enum:",cities,advisories,special-reports" default:"" help:"Only this kind: cities, advisories or special-reports."`
-	TakeOver     bool   `name:"take-over" xor:"stop,to" help:"Also if another journal fills the index: from now on this one does. Takes half a minute longer."`
-	Detach       bool   `name:"detach" xor:"mode" help:"Start it and do not wait for its end."`
-	Stop         bool   `name:"stop" xor:"mode,stop" help:"Give up a rebuild that is under way. Apps go on searching the old index."`
+	Kind     string `arg:"" optional:"" enum:",cities,advisories,special-reports" default:"" help:"Only this kind: cities, advisories or special-reports."`
+	JSON     bool   `name:"json" help:"Print each rebuild as one JSON object once it has ended, or is started with --detach."`
+	TakeOver bool   `name:"take-over" xor:"stop" help:"Also if another journal fills the index: from now on this one does. Takes half a minute longer."`
+	Detach   bool   `name:"detach" xor:"mode" help:"Start it and do not wait for its end."`
+	Stop     bool   `name:"stop" xor:"mode,stop" help:"Give up a rebuild that is under way. Apps go on searching the old index."`
 }
 
 // watchEvery is how often riskdex is asked how far its rebuilds are.
@@ -32,15 +32,6 @@ func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 	client, err := c.client(io)
 	if err != nil {
 		return err
-	}
-	if c.To == "" && c.Once {
-		return errors.New("rebuild: --once goes with --to")
-	}
-	if c.To != "" {
-		if c.Kind != "" {
-			return errors.New("rebuild --to fills the other cluster with every kind: name none")
-		}
-		return c.fill(ctx, client, io)
 	}
 	kinds := kindsOr(c.Kind)
 	if c.Stop {

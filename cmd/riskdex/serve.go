@@ -15,6 +15,7 @@ import (
 
 type serveCommand struct {
 	receiverSettings
+	followSettings
 	authSettings
 	elasticsearchSettings
 	logSettings

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"riskdex/admin"
+	"riskdex/follow"
 	"riskdex/indexer"
 	"riskdex/indexer/probe"
 	"riskdex/indexer/verify"
@@ -43,7 +44,8 @@ type service struct {
 	arrivals   *admin.Arrivals
 	deliveries *endpoint
 	admin      *endpoint
-	searches   *endpoint // nil unless apps search here
+	searches   *endpoint        // nil unless apps search here
+	follower   *follow.Follower // nil if the publisher delivers here
 	tracing    *tracing
 }
 
@@ -74,8 +76,15 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *l
 		return nil, err
 	}
 	j, x := w.journal, w.indexer
-	s := &service{log: log, tracing: tracing, journal: j, indexer: x, searcher: w.searcher, prober: w.prober, coverage: w.coverage, fields: w.fields, history: admin.NewHistory(j, time.Now, log), arrivals: w.arrivals}
-	if s.deliveries, err = c.listenForDeliveries(ctx, w.authenticator, w.secured, w.receiver, log); err != nil {
+	if w.follower == nil {
+		if had, err := follow.End(ctx, j); err != nil {
+			return nil, err
+		} else if had {
+			log.Warn("this riskdex follows nobody any more: it takes deliveries itself")
+		}
+	}
+	s := &service{log: log, tracing: tracing, journal: j, indexer: x, searcher: w.searcher, prober: w.prober, coverage: w.coverage, fields: w.fields, history: admin.NewHistory(w.sums(), time.Now, log), arrivals: w.arrivals, follower: w.follower}
+	if s.deliveries, err = c.listenForDeliveries(ctx, w, log); err != nil {
 		return nil, err
 	}
 	undo = append(undo, s.deliveries.close)
@@ -100,10 +109,10 @@ func newService(ctx context.Context, c *serveCommand, log *slog.Logger, lines *l
 		Documents: j, Histories: j, Records: j, Reader: w.index(), Changes: j, Compared: x.Compared(), Reads: w.reads, Stopping: stopping,
 		Backups: backupsOf(j), JournalInfo: journalInfo(c.Journal),
 		Status: admin.StatusParts{
-			Journal: j, Index: w.index(), Waiting: x.Waiting, WrongAliases: x.WrongAliases,
+			Journal: w.sums(), Index: w.index(), Waiting: x.Waiting, WrongAliases: x.WrongAliases,
 			Deliveries: w.last, History: s.history, Now: time.Now, Started: time.Now(),
 			BackupEvery: c.backupEvery(), Expected: c.Expect.expected, Log: lines.State, Certificate: certificateIn(w.secured),
-			Process: journal.ProcessName(), Line: j.Lineage(), SearchFails: searchFailsIn(w.searcher), Lacking: w.coverage.Lacking, Missing: w.coverage.Missing, Taken: w.coverage.Taken, Fields: w.fields.Counted, Probe: probeIn(w.prober, w.indices),
+			Process: journal.ProcessName(), Line: j.Lineage(), Follows: followingIn(w.follower), SearchFails: searchFailsIn(w.searcher), Lacking: w.coverage.Lacking, Missing: w.coverage.Missing, Taken: w.coverage.Taken, Fields: w.fields.Counted, Probe: probeIn(w.prober, w.indices),
 		},
 		Allow: allow, MaxBody: w.maxBody, Memory: w.receiver.Memory(), Log: log,
 	})
@@ -146,6 +155,9 @@ func (s *service) Run(ctx context.Context) error {
 	background.Go(func() { s.history.Run(indexing) })
 	background.Go(func() { s.arrivals.Run(indexing) })
 	background.Go(func() { s.coverage.Run(indexing) })
+	if s.follower != nil {
+		background.Go(func() { s.follower.Run(working) })
+	}
 	background.Go(func() { s.fields.Run(indexing) })
 	if s.prober != nil {
 		background.Go(func() { s.searcher.Run(indexing) })

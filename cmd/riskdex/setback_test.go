@@ -260,8 +260,8 @@ func TestSetBackThatLostOnly(t *testing.T) {
 	}
 }
 
-// TestSetBackIsNotFollowed: another cluster that is kept up to date has the only other copy of what is
-// lost, and keeps it; also if it gets a new index for another mapping meanwhile.
+// TestSetBackIsNotFollowed: a riskdex that follows has the only other copy of what is lost, and keeps it
+// until that was delivered again.
 func TestSetBackIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	p := newProcess(t, elastictest.URL(t))
@@ -275,13 +275,12 @@ func TestSetBackIsNotFollowed(t *testing.T) {
 	saved := filepath.Join(t.TempDir(), "saved")
 	require.NoError(t, exec.Command("cp", "-a", folder, saved).Run())
 	p.start()
-	other := p.beside(p.elasticsearch, elastictest.Prefix(t))
-	filling := p.rebuildTo(other, "--json")
-	eventually(t, "the command says that everything is there", func() bool { return strings.Contains(filling.out.String(), `"ready":true`) })
+	f := p.follower(p.elasticsearch)
+	f.start()
 	everything.deliver(p)
 	p.drained()
-	p.same(other, report.Cities)
-	want := other.whole(report.Cities)
+	p.same(f)
+	want := f.records(report.Cities)
 	if status := p.terminate(); status != exitDone {
 		t.Fatalf("exit status %d", status)
 	}
@@ -289,26 +288,23 @@ func TestSetBackIsNotFollowed(t *testing.T) {
 	require.NoError(t, exec.Command("cp", "-a", saved, folder).Run())
 	p.start()
 	p.lossTold()
-	waits := func(filling *running) {
+	waits := func() {
 		t.Helper()
-		eventually(t, "the command waits, and says why", func() bool {
-			lines := strings.Split(strings.TrimSpace(filling.out.String()), "\n")
-			return strings.Count(lines[len(lines)-1], "acknowledge-loss") == len(report.Kinds())
-		})
-		if got := other.whole(report.Cities); !maps.Equal(got, want) {
-			t.Errorf("the other cluster has %v, want %v", got, want)
+		f.notFollowed("was set back")
+		if got := f.records(report.Cities); !maps.Equal(got, want) {
+			t.Errorf("its follower has %v, want %v", got, want)
 		}
 	}
-	waits(filling)
-	filling.interrupted(t)
-	filling = p.rebuildTo(other, "--json", "--to-mappings", mappingsWithLabel(t, `{"type": "keyword", "ignore_above": 200}`))
-	waits(filling)
+	waits()
+	f.kill()
+	f.start()
+	waits()
 	everything.deliver(p)
+	f.notFollowed("acknowledge-loss")
 	p.expect(exitDone, "", words("journal acknowledge-loss"))
 	p.drained()
-	eventually(t, "the command says that everything is there", func() bool { return strings.Contains(filling.out.String(), `"ready":true`) })
-	p.same(other, report.Cities)
-	filling.interrupted(t)
+	eventually(t, "it follows again", func() bool { a := f.status().Follows.Anew; return a.Done && f.status().Follows.Error == "" })
+	p.same(f)
 }
 
 // TestStandbyThatLags is promoted while two processes run.

@@ -62,7 +62,7 @@ func lastDelivery(st admin.Status) string {
 	switch last := st.LastDelivery(); {
 	case last != nil:
 		return "; last delivery " + ago(*last)
-	case st.Follows == "" && len(st.Kinds) > 0:
+	case len(st.Kinds) > 0:
 		return "; nothing was ever delivered"
 	}
 	return ""
@@ -121,8 +121,8 @@ func overallFacts(st admin.Status) []string {
 	for _, s := range st.Senders {
 		facts = append(facts, "from "+sanitize.OneLine(s.Sender), lastOf(s))
 	}
-	if st.Follows != "" {
-		facts = []string{"follows", sanitize.OneLine(st.Follows)}
+	if st.Follows != nil {
+		facts[0], facts[1] = "follows", sanitize.OneLine(st.Follows.String())
 	}
 	facts = append(facts,
 		"index", "Elasticsearch is "+st.Elasticsearch()+strings.ToLower(ofThisProcess(st)),

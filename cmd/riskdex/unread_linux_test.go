@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"riskdex/admin"
-	"riskdex/internal/testkit/child"
 	"riskdex/internal/testkit/elasticserver/elastictest"
 	"riskdex/internal/testkit/networktest"
 	"riskdex/internal/testkit/require"
@@ -121,31 +119,6 @@ func TestStartThatFailsWithoutAReader(t *testing.T) {
 	require.NoError(t, err)
 	p.launch()
 	p.mustExit(exitFailed)
-}
-
-// TestSecondClusterWithoutAReader: a cluster is kept by a service whose log nobody reads.
-func TestSecondClusterWithoutAReader(t *testing.T) {
-	t.Parallel()
-	p := newProcess(t, elastictest.URL(t))
-	p.start()
-	p.send("PUT", "/cities/1", `{"title":"x"}`)
-	p.indicesReady()
-	other := p.beside(p.elasticsearch, elastictest.Prefix(t))
-	other.logsToAPipe()
-	_, err := other.stderr.Write(make([]byte, os.Getpagesize())) // it is full
-	require.NoError(t, err)
-	other.cmd = exec.Command(os.Args[0], "rebuild", "--admin", "http://"+p.admin, "--to", other.elasticsearch,
-		"--to-index-prefix", other.prefix, "--to-admin-listen", freeAddress(t))
-	other.cmd.Env = append(os.Environ(), asRiskdex+"=1")
-	other.cmd.Stdout, other.cmd.Stderr = other.stderr, other.stderr
-	other.cmd.SysProcAttr = child.WithParent(&unix.SysProcAttr{})
-	require.NoError(t, other.cmd.Start())
-	eventually(t, "the other cluster has the index", func() bool {
-		status, _ := elastictest.Ask(t, "GET", p.elasticsearch+"/"+other.prefix+"cities", "")
-		return status == http.StatusOK
-	})
-	p.same(other, report.Cities)
-	other.mustEnd(exitDone, exitNegative) // it may not have noticed yet that everything is there
 }
 
 // logsToAPipe has p log to the smallest pipe that there is, and returns the end to read from.

@@ -69,25 +69,16 @@ const coverageShown = time.Minute
 func NewCoverage(every time.Duration, journal CoverageJournal, indexed func(context.Context, report.Kind) (int, error),
 	refresh func(context.Context, report.Kind) error, ownedByOther func(report.Kind) bool, reg prometheus.Registerer, log *slog.Logger) *Coverage {
 	c := &Coverage{
-		journal: journal, indexed: indexed, refresh: refresh, ownedByOther: ownedByOther, every: every, log: log, unknown: UnknownDocuments(),
-		missed:  MissingDocuments(),
+		journal: journal, indexed: indexed, refresh: refresh, ownedByOther: ownedByOther, every: every, log: log,
+		unknown: gaugeOfKinds("riskdex_documents_unknown", "Documents of the index that the journal does not know, if they are most of it; otherwise 0."),
+		missed:  gaugeOfKinds("riskdex_documents_missing", "Documents that Elasticsearch has taken and searches do not find, at least; 0 while that is not sure."),
 		lacking: map[report.Kind]report.Lacking{}, missing: map[report.Kind]int{}, taken: map[report.Kind]int{},
 	}
 	reg.MustRegister(c.unknown, c.missed)
 	return c
 }
 
-// UnknownDocuments returns the metric of documents that the journal does not know, at 0 for every
-// kind.
-func UnknownDocuments() *prometheus.GaugeVec {
-	return gaugeOfKinds("riskdex_documents_unknown", "Documents of the index that the journal does not know, if they are most of it; otherwise 0.")
-}
-
-// MissingDocuments returns the metric of documents that an index has lost, at 0 for every kind.
-func MissingDocuments() *prometheus.GaugeVec {
-	return gaugeOfKinds("riskdex_documents_missing", "Documents that Elasticsearch has taken and searches do not find, at least; 0 while that is not sure.")
-}
-
+// gaugeOfKinds returns a metric at 0 for every kind.
 func gaugeOfKinds(name, help string) *prometheus.GaugeVec {
 	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"kind"})
 	for _, kind := range report.Kinds() {

@@ -25,12 +25,11 @@ import (
 // rebuild makes the next one. Further aliases, such as cities-rebuilding, record the role
 // of an index.
 type Indices struct {
-	Client        *elastic.Client
-	Prefix        string // before every alias, index and template
-	Set           *mappings.Set
-	Lineage       string // of the journal that fills them; empty if there is none
-	SingleProcess bool   // the journal is this process's alone: what another process has filled lacks what this one has settled
-	Log           *slog.Logger
+	Client  *elastic.Client
+	Prefix  string // before every alias, index and template
+	Set     *mappings.Set
+	Lineage string // of the journal that fills them; empty if there is none
+	Log     *slog.Logger
 
 	mu      sync.Mutex
 	current map[report.Kind]bool     // this process has written the template
@@ -128,7 +127,7 @@ func (x *Indices) ensureAlias(ctx context.Context, kind report.Kind, resend func
 	if err := x.keep(ctx, s, index); err != nil {
 		return "", isType(err, indexMissing), err
 	}
-	if err := x.mark(ctx, s, index, true); err != nil {
+	if err := x.mark(ctx, s, index); err != nil {
 		return "", isType(err, indexMissing), err
 	}
 	x.remember(kind, s.indices[index].id())
@@ -160,13 +159,13 @@ func (x *Indices) ensureKept(ctx context.Context, kind report.Kind, s state, ind
 }
 
 // isFilled reports whether an index is the one that riskdex keeps up to date, as riskdex
-// left it. Without a mark, and with SingleProcess in any case, it is not if this process has seen another.
+// left it. Without a mark, it is not if this process has seen another.
 func (x *Indices) isFilled(kind report.Kind, s state, index string) bool {
 	i := s.indices[index]
 	if !i.has(s.alias+filled) || i.has(s.alias+retired) {
 		return false
 	}
-	if marked := i.Mappings.Meta.notes().identity; marked != (identity{}) && (!x.SingleProcess || marked != i.id()) {
+	if marked := i.Mappings.Meta.notes().identity; marked != (identity{}) {
 		return marked == i.id()
 	}
 	x.mu.Lock()
@@ -271,7 +270,7 @@ func (x *Indices) create(ctx context.Context, kind report.Kind, index string, al
 	if err != nil {
 		return err
 	}
-	return x.mark(ctx, s, index, true)
+	return x.mark(ctx, s, index)
 }
 
 const indexMissing = "index_not_found_exception"

@@ -30,9 +30,8 @@ type identity struct {
 }
 
 // mark records in an index the identity that it has in s, and the lineage of the journal that
-// fills it. If another index has its name by now, the mark does not match that one. With anew, the
-// index is filled from the beginning, so a checkpoint in it is dropped.
-func (x *Indices) mark(ctx context.Context, s state, index string, anew bool) error {
+// fills it. If another index has its name by now, the mark does not match that one.
+func (x *Indices) mark(ctx context.Context, s state, index string) error {
 	i, ok := s.indices[index]
 	if !ok {
 		return &elastic.ResponseError{Status: http.StatusNotFound, Type: indexMissing, Reason: "the index " + index + " is gone again"}
@@ -40,10 +39,7 @@ func (x *Indices) mark(ctx context.Context, s state, index string, anew bool) er
 	n := i.Mappings.Meta.notes()
 	want := n
 	want.identity, want.Line = i.id(), cmp.Or(x.Lineage, n.Line)
-	if anew {
-		want.Followed = nil
-	}
-	if n.identity == want.identity && n.Line == want.Line && n.Followed == want.Followed {
+	if n.identity == want.identity && n.Line == want.Line {
 		return nil
 	}
 	return x.note(ctx, s, index, want)
@@ -74,7 +70,7 @@ func (x *Indices) note(ctx context.Context, s state, index string, n notes) erro
 // Two journals may both find an index without a lineage. The one that marks it last owns it, so
 // each uses it only once its next check has found its own lineage.
 func (x *Indices) trust(ctx context.Context, kind report.Kind, s state, index string) error {
-	err := x.mark(ctx, s, index, false)
+	err := x.mark(ctx, s, index)
 	if err != nil && !isRefused(err) {
 		return err
 	}

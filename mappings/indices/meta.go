@@ -16,8 +16,6 @@ type notes struct {
 	Line string `json:"line,omitzero"` // of the journals that fill the index
 	identity
 
-	Followed *followed `json:"followed,omitzero"` // how far a follower of the journal has filled it
-
 	Others map[string]jsontext.Value `json:",embed"` // members that a newer riskdex has written
 }
 

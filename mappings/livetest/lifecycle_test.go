@@ -200,14 +200,7 @@ func TestEnsureFillsWhatSomebodyElsePutThere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x, old, next := twoIndices(t)
-			if err := x.SetCheckpoint(t.Context(), report.Cities, "the newest"); err != nil {
-				t.Fatal(err)
-			}
 			want := put(t, x, old)
-			// A follower that goes on until it notices must not say so of this index.
-			if err := x.SetCheckpoint(t.Context(), report.Cities, "the newest"); err == nil {
-				t.Error("a checkpoint is kept in an index that is not filled")
-			}
 			var again counter
 			for range 2 {
 				got, err := x.Ensure(t.Context(), report.Cities, again.resend)
@@ -215,52 +208,11 @@ func TestEnsureFillsWhatSomebodyElsePutThere(t *testing.T) {
 					t.Errorf("got %s, %v; want %s; everything is sent again %d times, want once", got, err, want, again)
 				}
 			}
-			if got, err := x.Checkpoint(t.Context(), report.Cities); got != "" || err != nil {
-				t.Errorf("the checkpoint %q, %v is believed of it", got, err)
-			}
 			// A rebuild relied on the index that was there.
 			if all := indicesOf(t, x); slices.Contains(all, next) {
 				t.Errorf("the unfinished index is left: %v", all)
 			}
 		})
-	}
-}
-
-// TestIndexThatAnotherFollowerMade: a follower alone knows what it has sent. What another one has
-// made anew, it fills too, and keeps no checkpoint there before it has begun to.
-func TestIndexThatAnotherFollowerMade(t *testing.T) {
-	x, old, next := twoIndices(t)
-	x.SingleProcess = true
-	if err := x.Swap(t.Context(), report.Cities, old, next); err != nil {
-		t.Fatal(err)
-	}
-	var again counter
-	ensure := func(x *indices.Indices, want counter) {
-		t.Helper()
-		if _, err := x.Ensure(t.Context(), report.Cities, again.resend); err != nil || again != want {
-			t.Errorf("error %v; everything is sent again %d times, want %d", err, again, want)
-		}
-	}
-	keep := func(x *indices.Indices, cursor string, kept bool) {
-		t.Helper()
-		if err := x.SetCheckpoint(t.Context(), report.Cities, cursor); (err == nil) != kept {
-			t.Errorf("a checkpoint: %v; want it kept: %t", err, kept)
-		}
-	}
-	ensure(x, 0) // its own rebuild is no reason
-	keep(x, "the newest", true)
-	other := newIndices(t, x.Prefix)
-	other.SingleProcess = true
-	ensure(other, 0)
-	must(t, x.Client, esapi.IndicesDeleteRequest{Index: []string{next}})
-	ensure(other, 1)
-	keep(x, "the newest", false)
-	ensure(x, 2)
-	ensure(other, 2)
-	keep(x, "the first", true)
-	keep(other, "the second", true)
-	if got, err := x.Checkpoint(t.Context(), report.Cities); got != "the second" || err != nil {
-		t.Errorf("the checkpoint is %q, %v", got, err)
 	}
 }
 

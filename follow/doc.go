@@ -1,0 +1,23 @@
+// Package follow makes the feed of changes of another riskdex the publisher of this one.
+//
+//	follow.go  reads the feed, and appends what it tells to the journal
+//	state.go   how far it is, as a note in the journal keeps it
+//
+// A Follower appends each page of the feed as one delivery, in the order of the source. Ids are
+// taken as they are: no path, and no code, decides which document a change is for. A note in the
+// journal has the cursor after the last page. The delivery of a page has a receipt with the cursor
+// after it, so a page that is read twice, after a crash or by two processes, is accepted once.
+//
+// # Beginning anew
+//
+// Where nobody can go on from the cursor, the Follower reads the feed from its beginning, and then
+// deletes what the journal has from before and the source did not tell. Searches find everything
+// meanwhile. That removes what the source no longer has, so it must be certain that this is what the
+// publisher has no longer:
+//
+//   - A journal of another line is never followed in place of the one before.
+//   - A source whose feed is another one may have been set back. It is followed once it has the
+//     newest change that it had told, or a later one of that document. Until then nothing is
+//     replaced or removed: this journal may have the only copy.
+//   - More than half of the documents of a kind are not deleted, unless they are few.
+package follow

@@ -1,0 +1,327 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"riskdex/internal/testkit/require"
+	"riskdex/journal"
+	"riskdex/journal/sqlite"
+	"riskdex/report"
+)
+
+// open opens an empty journal that forgets deletes once it is told to.
+func open(t *testing.T) *sqlite.Journal {
+	t.Helper()
+	j, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), journal.Options{KeepDeleted: time.Nanosecond, Log: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = j.Close() })
+	return j
+}
+
+// source is a journal that is followed.
+type source struct {
+	Journal
+	feed  func(context.Context, report.Cursor, int, int) (report.FeedPage, error)
+	line  string
+	limit int
+}
+
+func sourceOf(j journal.Journal) *source { return &source{j, j.Feed, j.Lineage(), 3} }
+
+func (s *source) Feed(ctx context.Context, after report.Cursor, _ bool) (report.FeedPage, error) {
+	page, err := s.feed(ctx, after, s.limit, 1<<20)
+	for i, r := range page.Changes { // as the text of the feed has it
+		if !r.HasCode {
+			page.Changes[i].Code = ""
+		}
+	}
+	return page, err
+}
+
+func (s *source) Line(context.Context, string) (string, error) { return s.line, nil }
+
+func (s *source) Version(ctx context.Context, key report.Key) (report.Version, error) {
+	d, err := s.Document(ctx, key.Kind, key.ID)
+	if d.Key != key {
+		return 0, err
+	}
+	return d.Version, err
+}
+
+func newFollower(s Source, j Journal) *Follower {
+	return New(s, j, "http://source", func(report.Answered) {}, slog.New(slog.DiscardHandler))
+}
+
+// catchUp has f take steps until it has read everything.
+func (f *Follower) catchUp(t *testing.T) {
+	t.Helper()
+	s, err := load(t.Context(), f.journal)
+	require.NoError(t, err)
+	for before := ""; before != s.text() || !s.Anew.Done; {
+		before, f.looked = s.text(), time.Time{}
+		require.NoError(t, f.step(t.Context(), &s))
+	}
+	require.NoError(t, f.kept)
+}
+
+func put(t *testing.T, j Journal, id, code, body string) {
+	t.Helper()
+	deliver(t, j, report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, Op: report.Index, Code: code, Body: []byte(body)})
+}
+
+func deliver(t *testing.T, j Journal, changes ...report.Change) {
+	t.Helper()
+	_, err := j.Append(t.Context(), report.Delivery{Changes: changes})
+	require.NoError(t, err)
+}
+
+func remove(t *testing.T, j Journal, id string) {
+	t.Helper()
+	deliver(t, j, report.Change{Key: report.Key{Kind: report.Cities, ID: report.ID(id)}, Op: report.Delete})
+}
+
+// cities returns what a journal has of cities: the codes and records by id.
+func cities(t *testing.T, j journal.Journal) map[report.ID]string {
+	t.Helper()
+	all := map[report.ID]string{}
+	for r, err := range j.Records(t.Context(), report.Cities) {
+		require.NoError(t, err)
+		code := ""
+		if r.HasCode {
+			code = r.Code
+		}
+		all[r.ID] = code + " " + string(r.Body)
+	}
+	return all
+}
+
+func same(t *testing.T, what string, source, own journal.Journal) {
+	t.Helper()
+	if a, b := cities(t, source), cities(t, own); !maps.Equal(a, b) {
+		t.Errorf("%s: the source has %v, and its follower %v", what, a, b)
+	}
+}
+
+// TestIdsAreThoseOfTheSource, whatever codes say.
+func TestIdsAreThoseOfTheSource(t *testing.T) {
+	from, own := open(t), open(t)
+	f := newFollower(sourceOf(from), own)
+	put(t, from, "LON", "", `{}`)      // known by its code alone
+	put(t, from, "130", "PAR", `{}`)   // states a code
+	put(t, from, "par", "", `{"a":1}`) // is for that one
+	deliver(t, from, report.Change{Key: report.Key{Kind: report.Cities, ID: "ROM"}, OwnID: "ROM", Op: report.Index, Code: "ROM", Body: []byte(`{}`)})
+	put(t, from, "131", "ROM", `{}`) // beside the city with that id
+	f.catchUp(t)
+	same(t, "at first", from, own)
+	deliver(t, from, report.Change{Key: report.Key{Kind: report.Cities, ID: "LON"}, OwnID: "7", Op: report.Index, Code: "LON", Body: []byte(`{}`)}) // adopts it
+	remove(t, from, "131")
+	f.catchUp(t)
+	same(t, "then", from, own)
+}
+
+// losesNotes is a journal that sometimes is killed before a note is written.
+type losesNotes struct {
+	Journal
+	random *rand.Rand
+}
+
+var errKilled = errors.New("killed")
+
+func (j losesNotes) Note(ctx context.Context, name, value string) error {
+	if j.random.IntN(3) == 0 {
+		return errKilled
+	}
+	return j.Journal.Note(ctx, name, value)
+}
+
+// TestFollowersOfOneJournal are killed at any moment, and read by turns.
+func TestFollowersOfOneJournal(t *testing.T) {
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		from, own := open(t), open(t)
+		put(t, own, "old", "", "{}")
+		type one struct {
+			*Follower
+			state
+		}
+		var all [2]one
+		for range 120 {
+			switch i := r.IntN(8); i {
+			case 0, 1:
+				put(t, from, fmt.Sprint(r.IntN(8)), "", fmt.Sprintf(`{"n":%d}`, r.IntN(1000)))
+			case 2:
+				remove(t, from, fmt.Sprint(r.IntN(8)))
+			case 3:
+				if r.IntN(10) == 0 {
+					claimed, err := from.Claim(t.Context(), report.Cities, 100, 1<<20)
+					require.NoError(t, err)
+					for _, c := range claimed {
+						require.NoError(t, from.Settle(t.Context(), []report.Settlement{{Key: c.Key, Version: c.Version, Outcome: map[report.Op]report.Outcome{report.Index: report.Indexed, report.Delete: report.Deleted}[c.Op]}}))
+					}
+					_, err = from.DropDeleted(t.Context())
+					require.NoError(t, err)
+				}
+			default:
+				f := &all[i%2]
+				var err error
+				if f.Follower == nil || r.IntN(6) == 0 {
+					f.Follower = newFollower(sourceOf(from), losesNotes{own, r})
+					f.state, err = load(t.Context(), own)
+					require.NoError(t, err)
+				}
+				if err := f.step(t.Context(), &f.state); err != nil {
+					if !errors.Is(err, errKilled) {
+						t.Fatal(err)
+					}
+					f.Follower = nil
+				}
+			}
+		}
+		newFollower(sourceOf(from), own).catchUp(t)
+		same(t, fmt.Sprint("seed ", seed), from, own)
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// TestPageThatComesLateOvertakesNothing: another process of this journal has gone on meanwhile.
+func TestPageThatComesLateOvertakesNothing(t *testing.T) {
+	from, own := open(t), open(t)
+	put(t, from, "1", "", `{"old":1}`)
+	slow := sourceOf(from)
+	read := slow.feed
+	slow.feed = func(ctx context.Context, c report.Cursor, limit, bytes int) (report.FeedPage, error) {
+		page, err := read(ctx, c, limit, bytes)
+		put(t, from, "1", "", `{"new":1}`)
+		newFollower(sourceOf(from), own).catchUp(t)
+		return page, err
+	}
+	s, f := state{}, newFollower(slow, own)
+	require.NoError(t, f.step(t.Context(), &s)) // begins
+	require.NoError(t, f.step(t.Context(), &s)) // and is killed then
+	same(t, "in the end", from, own)
+}
+
+// failing returns why a step of f fails.
+func (f *Follower) failing(t *testing.T) string {
+	t.Helper()
+	s, err := load(t.Context(), f.journal)
+	require.NoError(t, err)
+	f.looked = time.Time{}
+	if err = f.step(t.Context(), &s); err == nil {
+		err = f.kept
+	}
+	if err == nil {
+		t.Fatal("it is followed")
+	}
+	return err.Error()
+}
+
+// TestWhatMayBeTheOnlyCopyStays: of a source that was set back, and of another one.
+func TestWhatMayBeTheOnlyCopyStays(t *testing.T) {
+	from, own := open(t), open(t)
+	source := sourceOf(from)
+	f := newFollower(source, own)
+	put(t, from, "1", "", `{}`)
+	put(t, from, "2", "", `{"a":1}`)
+	f.catchUp(t)
+	want := cities(t, own)
+
+	back := open(t) // as it was before
+	put(t, back, "1", "", `{"old":1}`)
+	setBack := sourceOf(back)
+	setBack.line = source.line
+	f.source = setBack
+	if why := f.failing(t); !strings.Contains(why, "cities 2") || !maps.Equal(cities(t, own), want) {
+		t.Errorf("of one that was set back: %s; it has %v", why, cities(t, own))
+	}
+	put(t, back, "2", "", `{"a":2}`) // was delivered again
+	f.catchUp(t)
+	same(t, "delivered again", back, own)
+
+	f.source = sourceOf(open(t))
+	want = cities(t, own)
+	if why := f.failing(t); !strings.Contains(why, "another journal") || !maps.Equal(cities(t, own), want) {
+		t.Errorf("of another one: %s; it has %v", why, cities(t, own))
+	}
+	f.source = sourceOf(own)
+	if why := f.failing(t); !strings.Contains(why, "of this riskdex itself") {
+		t.Errorf("of itself: %s", why)
+	}
+}
+
+// TestMostDocumentsAreNotDeleted: the journal has followed nobody, and has more than the source.
+func TestMostDocumentsAreNotDeleted(t *testing.T) {
+	from, own := open(t), open(t)
+	for i := range 12 {
+		put(t, own, fmt.Sprint("own", i), "", "{}")
+	}
+	put(t, from, "1", "", "{}")
+	f := newFollower(sourceOf(from), own)
+	s := state{}
+	for f.kept == nil {
+		require.NoError(t, f.step(t.Context(), &s))
+	}
+	if why := f.failing(t); !strings.Contains(why, "12 of the 13 cities") || len(cities(t, own)) != 13 {
+		t.Errorf("%s; it has %d", why, len(cities(t, own)))
+	}
+	for i := range 11 {
+		put(t, from, fmt.Sprint("own", i), "", "{}")
+	}
+	f.catchUp(t)
+	same(t, "in the end", from, own)
+}
+
+// TestLostRecordsStay: the source has the document, and no record of it to tell.
+func TestLostRecordsStay(t *testing.T) {
+	for _, lost := range []report.Lost{report.LostDamaged, report.LostDropped} {
+		from, own := open(t), open(t)
+		put(t, own, "1", "", `{"a":1}`)
+		put(t, own, "2", "", `{}`)
+		put(t, from, "1", "", `{"b":1}`)
+		source := sourceOf(from)
+		source.feed = func(ctx context.Context, c report.Cursor, limit, bytes int) (report.FeedPage, error) {
+			page, err := from.Feed(ctx, c, limit, bytes)
+			for i := range page.Changes {
+				page.Changes[i].Lost, page.Changes[i].Body = lost, nil
+			}
+			return page, err
+		}
+		newFollower(source, own).catchUp(t)
+		if got := cities(t, own); len(got) != 1 || got["1"] != ` {"a":1}` {
+			t.Errorf("%s: it has %v, want what it had of city 1", lost, got)
+		}
+	}
+}
+
+// TestWhoTookDeliveriesReadsAnew: what it has by then may not be what its source has told.
+func TestWhoTookDeliveriesReadsAnew(t *testing.T) {
+	from, own := open(t), open(t)
+	f := newFollower(sourceOf(from), own)
+	put(t, from, "1", "", `{}`)
+	f.catchUp(t)
+	had, err := End(t.Context(), own)
+	if !had || err != nil {
+		t.Fatalf("it has followed: %t, %v", had, err)
+	}
+	if had, err = End(t.Context(), own); had || err != nil {
+		t.Errorf("once more: %t, %v", had, err)
+	}
+	put(t, own, "2", "", `{}`)
+	f.catchUp(t)
+	same(t, "in the end", from, own)
+	s, err := load(t.Context(), own)
+	if err != nil || s.Anew.Why != "this journal has taken deliveries itself" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
