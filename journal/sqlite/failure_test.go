@@ -82,7 +82,7 @@ func TestFullDisk(t *testing.T) {
 	if _, _, err := j.commit([]*commit.Request{{Run: func(tx *commit.Transaction) error {
 		_, err := tx.Append(journaltest.Put("1", "old"), j.opt)
 		return err
-	}}}); err != nil {
+	}}}, true); err != nil {
 		t.Fatal(err)
 	}
 	setMaxPages(t, j, "20")

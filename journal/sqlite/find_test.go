@@ -40,7 +40,7 @@ func TestRowsAreFoundAsTheyAre(t *testing.T) {
 		for _, run := range runs {
 			group = append(group, &commit.Request{Run: run})
 		}
-		if _, _, err := j.commit(group); err != nil {
+		if _, _, err := j.commit(group, true); err != nil {
 			t.Fatal(err)
 		}
 		checkTables(t, j)
@@ -146,7 +146,7 @@ func TestInsertedRowsAreFound(t *testing.T) {
 				keys = append(keys, c.Key)
 			}
 			deliver := func(tx *commit.Transaction) error { _, err := tx.Append(d, opt); return err }
-			if _, err := tx.Execute([]*commit.Request{{Keys: keys, Scope: commit.NewScope(d), Run: deliver}}); err != nil {
+			if err := tx.Execute([]*commit.Request{{Keys: keys, Changes: d.Changes, Run: deliver}}); err != nil {
 				return err
 			}
 			if err := tx.Flush(); err != nil {

@@ -49,7 +49,6 @@ type Journal struct {
 	quota          *quota
 	files          *files    // nil while they could not be opened again
 	served         time.Time // when requests were last carried out
-	unserved       int       // requests of the group that come after what is carried out
 	watermark      *watermark
 	ledger         commit.Ledger
 	distrusted     bool

@@ -34,7 +34,7 @@ func (j *Requests) forEach(ctx context.Context, stamps []report.Stamp, n Quota, 
 			size += len(c.Body)
 		}
 		var done int
-		if err := j.queue.Do(ctx, &Request{Keys: keys, Bytes: size, Size: len(list), Sync: true, Quota: n, Run: func(tx *Transaction) (err error) {
+		if err := j.queue.Do(ctx, &Request{Kind: stamps[0].Kind, Keys: keys, Bytes: size, Size: len(list), Sync: true, Quota: n, Run: func(tx *Transaction) (err error) {
 			done, err = tx.ForEach(list, change)
 			return err
 		}}); err != nil {

@@ -35,7 +35,7 @@ func (j *Requests) ReplaceDead(ctx context.Context, letter report.Stamp, c repor
 	var stamp report.Stamp
 	if err == nil {
 		d := report.Delivery{Changes: []report.Change{c}}
-		err = j.queue.Do(ctx, &Request{Keys: []report.Key{c.Key}, Bytes: len(c.Body), Sync: true, Quota: quotaOf(d), Run: func(tx *Transaction) (err error) {
+		err = j.queue.Do(ctx, &Request{Kind: c.Kind, Keys: []report.Key{c.Key}, Bytes: len(c.Body), Sync: true, Quota: quotaOf(d), Run: func(tx *Transaction) (err error) {
 			stamp, err = tx.replaceDead(letter, c)
 			return err
 		}})

@@ -105,7 +105,7 @@ func (j *Requests) Append(ctx context.Context, d report.Delivery) ([]report.Stam
 	}
 	var stamps []report.Stamp
 	var before error // a repeat, or refused for lack of space
-	err := j.queue.Do(ctx, &Request{Gone: d.Gone, Keys: keys, Versions: len(d.Changes) + len(d.Refusals), Bytes: size, Size: len(d.Changes) + len(d.Refusals), Scope: NewScope(d), Sync: true, Quota: quota, Run: func(tx *Transaction) (err error) {
+	err := j.queue.Do(ctx, &Request{Gone: d.Gone, Kind: kindOf(d), Keys: keys, Changes: d.Changes, Versions: len(d.Changes) + len(d.Refusals), Bytes: size, Size: len(d.Changes) + len(d.Refusals), Sync: true, Quota: quota, Run: func(tx *Transaction) (err error) {
 		// A repeat is no error of the transaction, which others share.
 		if before, err = tx.repeats(d); before != nil || err != nil {
 			return err
@@ -155,8 +155,11 @@ func (j *Requests) Settle(ctx context.Context, s []report.Settlement) error {
 			others[i] = one.Key
 		}
 	}
-	err := j.queue.Do(ctx, &Request{Keys: others, Size: len(s), Run: func(tx *Transaction) error { return tx.Settle(s, claims) }})
-	if err != nil {
+	r := &Request{Keys: others, Size: len(s), Run: func(tx *Transaction) error { return tx.Settle(s, claims) }}
+	if len(s) > 0 {
+		r.Kind = s[0].Kind
+	}
+	if err := j.queue.Do(ctx, r); err != nil {
 		return fmt.Errorf("settle %d changes in the journal: %w", len(s), err)
 	}
 	return nil
@@ -189,7 +192,7 @@ func (j *Requests) mark(ctx context.Context, kind report.Kind, run func(*Transac
 	if err := report.CheckKind(kind); err != nil {
 		return err
 	}
-	if err := j.queue.Do(ctx, &Request{Sync: true, Long: true, Run: run}); err != nil {
+	if err := j.queue.Do(ctx, &Request{Kind: kind, Sync: true, Long: true, Run: run}); err != nil {
 		return fmt.Errorf("mark documents of %s to be sent again: %w", kind, err)
 	}
 	return nil
@@ -201,7 +204,7 @@ func (j *Requests) mark(ctx context.Context, kind report.Kind, run func(*Transac
 func SetAsideDamaged(ctx context.Context, q *Queue, log *slog.Logger, k report.Key, v report.Version) {
 	log = log.With("kind", k.Kind, "id", k.ID, "version", v)
 	var ended bool
-	err := q.Do(context.WithoutCancel(ctx), &Request{Keys: []report.Key{k}, Run: func(tx *Transaction) (err error) {
+	err := q.Do(context.WithoutCancel(ctx), &Request{Kind: k.Kind, Keys: []report.Key{k}, Run: func(tx *Transaction) (err error) {
 		ended, err = tx.setAsideDamaged(k, v)
 		return err
 	}})

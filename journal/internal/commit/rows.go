@@ -204,10 +204,7 @@ func (x *Rows) lookUpCodes(code string) error {
 	}
 	add(code)
 	for _, r := range x.group {
-		if r.Scope == nil {
-			continue
-		}
-		for _, c := range r.Scope.Changes {
+		for _, c := range r.Changes {
 			if c.Kind == report.Cities {
 				add(c.Code)
 				add(report.CodeOf(string(c.ID)))

@@ -39,7 +39,7 @@ func (j *Requests) DropDeleted(ctx context.Context) (sum int, err error) {
 			}
 			var n int
 			var next Cursor
-			err := j.queue.Do(ctx, &Request{Size: TombstoneStep, Quota: DiskQuota, Run: func(tx *Transaction) (err error) {
+			err := j.queue.Do(ctx, &Request{Kind: kind, Size: TombstoneStep, Quota: DiskQuota, Run: func(tx *Transaction) (err error) {
 				n, next, err = tx.dropDeleted(kind, after, j.opt.KeepDeleted)
 				return err
 			}})

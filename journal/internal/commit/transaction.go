@@ -36,27 +36,17 @@ func NewTransaction(s Store, now time.Time, l *Ledger) *Transaction {
 	}
 }
 
-// Execute executes requests until one fails. It returns those that it left out because they must
-// not overtake others.
-func (tx *Transaction) Execute(group []*Request) (stay []*Request, err error) {
+// Execute executes requests until one fails.
+func (tx *Transaction) Execute(group []*Request) error {
 	if err := tx.expect(group); err != nil {
-		return nil, err
+		return err
 	}
 	for _, r := range group {
-		r.ahead = append(r.ahead, stay...)
-		may, err := tx.mayGoFirst(r)
-		if err != nil {
-			return nil, err
-		}
-		if !may {
-			stay = append(stay, r)
-			continue
-		}
 		if err := r.Run(tx); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return stay, nil
+	return nil
 }
 
 // touch notes that the row of a document changed, or that its claim ends; delivered says
