@@ -27,14 +27,14 @@ func underWay(t *testing.T, j *Journal, d report.Delivery, beside func(attempt i
 	done := later(func(ctx context.Context) error {
 		return j.queue.Do(ctx, &commit.Request{
 			Kind: report.Cities, Keys: keys, Changes: d.Changes, Versions: len(d.Changes), Size: len(d.Changes), Sync: true,
-			Run: func(tx *commit.Transaction) error {
-				_, err := tx.Append(d, j.opt)
+			Task: task(func(tx *commit.Transaction) error {
+				_, err := tx.Deliver(d, j.opt)
 				if err == nil {
 					entered <- struct{}{}
 					<-goOn
 				}
 				return err
-			},
+			}),
 		})
 	})
 	for attempt := 1; ; attempt++ {

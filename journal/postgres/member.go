@@ -84,7 +84,7 @@ func (j *Journal) tryWrite(ctx context.Context) {
 	}
 	attempt, cancel := context.WithTimeout(ctx, j.pace.lease/3)
 	defer cancel()
-	_ = j.queue.Do(attempt, &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }})
+	_ = j.queue.Do(attempt, &commit.Request{Sync: true})
 }
 
 // renewLease renews the lease of this process, which registers anew if it was taken for dead.

@@ -306,8 +306,11 @@ func (s *store) finish(w commit.Writes, before commit.Ledger) error {
 	return err
 }
 
-// announce tells this process and others what may be claimed now.
+// announce remembers what was given out, and tells this process and others what may be claimed now.
 func (j *Journal) announce(tx *commit.Transaction) {
+	for _, stamps := range tx.Delivered {
+		j.given.remember(stamps)
+	}
 	wake := tx.Wake
 	for _, n := range tx.Settled {
 		if !n.Retried && !n.Newer {

@@ -192,10 +192,10 @@ func TestContentOfAnOlderVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		var n int
-		err = j.queue.Do(t.Context(), &commit.Request{Run: func(tx *commit.Transaction) (err error) {
+		err = j.queue.Do(t.Context(), &commit.Request{Task: task(func(tx *commit.Transaction) (err error) {
 			n, err = tx.ForEach(list, change)
 			return err
-		}})
+		})})
 		if err != nil || n != 1 {
 			t.Errorf("%s: %d changed, %v, want 1", o, n, err)
 		}

@@ -12,14 +12,14 @@ import (
 // later queues a delivery in another goroutine. taken says each time that the writer has it.
 func later(t *testing.T, j *Journal, d report.Delivery, fails error) (taken chan struct{}, result chan error) {
 	taken, result = make(chan struct{}, 10), make(chan error, 1)
-	r := &commit.Request{Kind: report.Advisories, Sync: true, Size: len(d.Changes), Versions: 1, Run: func(tx *commit.Transaction) error {
+	r := &commit.Request{Kind: report.Advisories, Sync: true, Size: len(d.Changes), Versions: 1, Task: task(func(tx *commit.Transaction) error {
 		taken <- struct{}{}
 		if fails != nil {
 			return fails
 		}
-		_, err := tx.Append(d, j.opt)
+		_, err := tx.Deliver(d, j.opt)
 		return err
-	}}
+	})}
 	go func() { result <- j.queue.Do(context.WithoutCancel(t.Context()), r) }()
 	return taken, result
 }

@@ -8,3 +8,6 @@ type Content struct {
 	report.Change
 	Intact bool // its checksum fits
 }
+
+// MaxNamed bounds how many damaged records a report names.
+const MaxNamed = 100

@@ -15,7 +15,7 @@ const MaxBatch = 500
 // reports whether it did.
 type changer func(*Transaction, Content, *Row) (bool, error)
 
-// forEach calls change, in durable transactions, with each of stamps that is the newest
+// forEach has change called, in durable transactions, with each of stamps that is the newest
 // version of its document, and returns for how many it did something.
 func (j *Requests) forEach(ctx context.Context, stamps []report.Stamp, n Quota, change changer) (sum int, err error) {
 	for _, s := range stamps {
@@ -33,17 +33,28 @@ func (j *Requests) forEach(ctx context.Context, stamps []report.Stamp, n Quota, 
 			keys[i] = c.Key
 			size += len(c.Body)
 		}
-		var done int
-		if err := j.queue.Do(ctx, &Request{Kind: stamps[0].Kind, Keys: keys, Bytes: size, Size: len(list), Sync: true, Quota: n, Run: func(tx *Transaction) (err error) {
-			done, err = tx.ForEach(list, change)
-			return err
-		}}); err != nil {
+		t := &changeEach{list: list, change: change}
+		if err := j.queue.Do(ctx, &Request{Task: t, Kind: stamps[0].Kind, Keys: keys, Bytes: size, Size: len(list), Sync: true, Quota: n}); err != nil {
 			return sum, err
 		}
-		sum += done
+		sum += t.changed
 		stamps = rest
 	}
 	return sum, nil
+}
+
+// changeEach is the task of forEach.
+type changeEach struct {
+	list   []Content
+	change changer
+
+	changed int
+}
+
+// Execute implements Task.
+func (t *changeEach) Execute(tx *Transaction) (err error) {
+	t.changed, err = tx.ForEach(t.list, t.change)
+	return err
 }
 
 // ForEach calls change for every document of the list that still has the version that is

@@ -72,17 +72,10 @@ func (j *Requests) dropPast(ctx context.Context, aged bool) (sum int, gaveWay bo
 			over, err = j.hooks.Over(ctx)
 		}
 		if err == nil {
-			err = j.queue.Do(ctx, &Request{Size: TombstoneStep, Quota: DiskQuota, Run: func(tx *Transaction) (err error) {
-				before := int64(0)
-				switch {
-				case aged && j.opt.History < 0:
-					before = math.MaxInt64
-				case aged:
-					before = tx.Now.Add(-j.opt.History).UnixMicro()
-				}
-				n, err = tx.dropPast(before, j.opt.HistoryMaxBytes, over)
-				return err
-			}})
+			t := &dropPast{opt: j.opt, aged: aged, over: over}
+			if err = j.queue.Do(ctx, &Request{Task: t, Size: TombstoneStep, Quota: DiskQuota}); err == nil {
+				n = t.dropped
+			}
 		}
 		sum += n
 		gaveWay = gaveWay || over > 0 && n > 0
@@ -96,6 +89,28 @@ func (j *Requests) dropPast(ctx context.Context, aged bool) (sum int, gaveWay bo
 			return sum, gaveWay, nil
 		}
 	}
+}
+
+// dropPast is the task of one step of it.
+type dropPast struct {
+	opt  journal.Options
+	aged bool
+	over int64
+
+	dropped int
+}
+
+// Execute implements Task.
+func (d *dropPast) Execute(tx *Transaction) (err error) {
+	before := int64(0)
+	switch {
+	case d.aged && d.opt.History < 0:
+		before = math.MaxInt64
+	case d.aged:
+		before = tx.Now.Add(-d.opt.History).UnixMicro()
+	}
+	d.dropped, err = tx.dropPast(before, d.opt.HistoryMaxBytes, d.over)
+	return err
 }
 
 // dropPast drops what is older than the history is kept, and then what exceeds its size or has to give

@@ -32,18 +32,29 @@ func (j *Requests) ReplaceDead(ctx context.Context, letter report.Stamp, c repor
 	if err == nil && c.Key != letter.Key {
 		err = errors.New("it is for another document")
 	}
-	var stamp report.Stamp
+	t := &replacement{letter: letter, by: c}
 	if err == nil {
 		d := report.Delivery{Changes: []report.Change{c}}
-		err = j.queue.Do(ctx, &Request{Kind: c.Kind, Keys: []report.Key{c.Key}, Bytes: len(c.Body), Sync: true, Quota: quotaOf(d), Run: func(tx *Transaction) (err error) {
-			stamp, err = tx.replaceDead(letter, c)
-			return err
-		}})
+		err = j.queue.Do(ctx, &Request{Task: t, Kind: c.Kind, Keys: []report.Key{c.Key}, Bytes: len(c.Body), Sync: true, Quota: quotaOf(d)})
 	}
 	if err != nil {
 		return report.Stamp{}, fmt.Errorf("replace the dead letter of %s %q in the journal: %w", letter.Kind, letter.ID, err)
 	}
-	return stamp, nil
+	return t.stamp, nil
+}
+
+// replacement is the task of ReplaceDead.
+type replacement struct {
+	letter report.Stamp
+	by     report.Change
+
+	stamp report.Stamp
+}
+
+// Execute implements Task.
+func (t *replacement) Execute(tx *Transaction) (err error) {
+	t.stamp, err = tx.replaceDead(t.letter, t.by)
+	return err
 }
 
 // RetryDead accepts a dead letter as a new change. It is no newer delivery: what was

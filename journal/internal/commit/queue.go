@@ -2,6 +2,7 @@ package commit
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -24,21 +25,28 @@ const (
 	largeBytes   = 4 << 20
 )
 
+// Task is what a request does. The writer executes it in its transaction, and once more after a rollback,
+// so Execute sets its results anew and leaves its inputs as they are. Its caller reads the results after
+// the answer, and not at all if it does not wait for that.
+type Task interface {
+	Execute(tx *Transaction) error
+}
+
 // Request is one caller's part of a group commit.
 type Request struct {
-	Ctx      context.Context          // of the caller; once it ends, the request is not executed
-	Gone     func() bool              // reports whether the sender has hung up; nil without a sender
-	Run      func(*Transaction) error // may run again after a rollback, so it must not change its inputs
-	Kind     report.Kind              // of its documents, if they are of one
-	Keys     []report.Key             // documents that Run will probably look up
-	Changes  []report.Change          // of a delivery
-	Versions int                      // how many versions Run will probably take; a delivery takes some
-	Bytes    int                      // roughly how much it writes
-	Size     int                      // how many documents it changes
-	Sync     bool                     // its effect must survive a power cut once it is answered
-	Long     bool                     // it may take minutes
-	Quota    Quota                    // which limits apply to it
-	Done     chan error               // gets the answer; buffered
+	Ctx      context.Context // of the caller; once it ends, the request is not executed
+	Gone     func() bool     // reports whether the sender has hung up; nil without a sender
+	Task     Task            // nil only tries whether the journal can be written
+	Kind     report.Kind     // of its documents, if they are of one
+	Keys     []report.Key    // documents that it will probably look up
+	Changes  []report.Change // of a delivery
+	Versions int             // how many it will probably take; a delivery takes some
+	Bytes    int             // roughly how much it writes
+	Size     int             // how many documents it changes
+	Sync     bool            // its effect must survive a power cut once it is answered
+	Long     bool            // it may take minutes
+	Quota    Quota           // which limits apply to it
+	Done     chan error      // gets the answer; buffered
 
 	of    *Queue    // the queue in which it waits, or from which it was taken
 	since time.Time // when it was queued
@@ -291,4 +299,38 @@ func (q *Queue) Close() {
 	q.closed = true
 	q.mu.Unlock()
 	q.Wake.Notify()
+}
+
+// StallAfter is for how long a request may be without an answer before the journal says
+// that it is not ready. Its disk, or its server, may hang without ever failing.
+const StallAfter = 5 * time.Second
+
+// Stalled returns an error while the journal answers nobody. Deliveries are still let in: the
+// stall may end before their senders give up, and some senders never repeat a delivery.
+func (q *Queue) Stalled() error {
+	if wait, _ := q.Oldest(); wait >= StallAfter {
+		return fmt.Errorf("the journal has not answered a request for %v: its disk or server hangs or is too slow; "+
+			"deliveries wait up to 30 seconds and then get 503; fix the disk or the server, and the journal goes on by itself", wait.Round(time.Second))
+	}
+	return nil
+}
+
+// BytesOf is about how much a group writes.
+func BytesOf(group []*Request) int64 {
+	n := 0
+	for _, r := range group {
+		n += r.Bytes
+	}
+	return int64(n)
+}
+
+// NeedsSync reports whether a group must survive a power cut once it is answered. An empty one,
+// which is a test write, must.
+func NeedsSync(group []*Request) bool {
+	for _, r := range group {
+		if r.Sync {
+			return true
+		}
+	}
+	return len(group) == 0
 }

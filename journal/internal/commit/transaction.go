@@ -20,6 +20,8 @@ type Transaction struct {
 	Settled []Settled
 	Wake    bool // changes may become claimable
 
+	Delivered [][]report.Stamp // of each delivery
+
 	Growth  *Growth        // nil if no history is kept; set before the first request
 	source  report.Source  // of the request that is carried out
 	adopted report.Version // Stamp.Adopted of the change that is accepted
@@ -42,7 +44,10 @@ func (tx *Transaction) Execute(group []*Request) error {
 		return err
 	}
 	for _, r := range group {
-		if err := r.Run(tx); err != nil {
+		if r.Task == nil {
+			continue
+		}
+		if err := r.Task.Execute(tx); err != nil {
 			return err
 		}
 	}
