@@ -196,9 +196,9 @@ func choose(free map[int][]candidate, states [2]int, maxBytes int64) (ids [][]by
 
 // takeClaims claims rows that are locked, and verifies them.
 func takeClaims(ctx context.Context, conn *pgx.Conn, me int64, kind report.Kind, ids [][]byte) (changes, damaged []report.Change, err error) {
-	place := map[string]int{}
+	index := map[string]int{}
 	for i, id := range ids {
-		place[string(id)] = i
+		index[string(id)] = i
 	}
 	all, intact := make([]report.Change, len(ids)), make([]bool, len(ids))
 	b := &pgx.Batch{}
@@ -212,7 +212,7 @@ func takeClaims(ctx context.Context, conn *pgx.Conn, me int64, kind report.Kind,
 				return err
 			}
 			c.Resent, c.Trace = state == commit.StateResend, string(trace)
-			i := place[string(c.ID)]
+			i := index[string(c.ID)]
 			all[i], intact[i] = c, ok
 		}
 		return rows.Err()

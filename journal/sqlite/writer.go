@@ -44,7 +44,7 @@ func (j *Journal) serve(group []*commit.Request) {
 	for {
 		j.quota.measureDisk()
 		j.quota.judge()
-		now, later := j.quota.admit(j.inPlace(group))
+		now, later := j.quota.admit(j.refuseIfMoved(group))
 		if len(now) > 0 || len(group) == 0 {
 			j.execute(now, len(later) == 0)
 		}
@@ -55,13 +55,13 @@ func (j *Journal) serve(group []*commit.Request) {
 	}
 }
 
-// inPlace checks that the files are where they belong. While they are not, it refuses the
+// refuseIfMoved checks that the files are where they belong. While they are not, it refuses the
 // deliveries of a group and returns the rest: what was acknowledged before is in the open
 // files, and still reaches the index.
-func (j *Journal) inPlace(group []*commit.Request) (rest []*commit.Request) {
+func (j *Journal) refuseIfMoved(group []*commit.Request) (rest []*commit.Request) {
 	var err error
 	if j.files != nil {
-		err = j.files.inPlace()
+		err = j.files.checkMoved()
 	}
 	if err == nil {
 		if j.moved.Swap(nil) != nil {

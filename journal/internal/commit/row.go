@@ -103,8 +103,8 @@ func (r *Row) renumber(v report.Version, crc uint32) {
 	}
 }
 
-// place returns the version under which the publisher delivered what a row holds: its place in the
-// order of deliveries. It is older than the row's own version where that was reissued, or retried: what
+// place returns the version under which the publisher delivered what a row holds, which is its place in
+// the order of deliveries. It is older than the row's own version where that was reissued, or retried: what
 // was delivered or refused in between is newer all the same.
 func (r *Row) place() report.Version {
 	origin := r.originOf()
