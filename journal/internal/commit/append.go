@@ -347,7 +347,6 @@ func (tx *Transaction) put(c *report.Change, n Naming, origin report.Version, ol
 		tx.known[c.Key] = old
 	}
 	old.accept(*c, n, origin, waiting)
-	tx.noteCode(old)
 	tx.change(old)
 	return nil
 }

@@ -25,11 +25,12 @@ type Row struct {
 	Bytes             int64 // of its body
 	Lease                   // in a PostgreSQL journal
 
-	Body    []byte // of the newest change, if Written
-	Fresh   bool   // it is not in the table
-	Written bool   // its body differs from what is in the table
-	Was     Was    // what the table has
-	changed bool   // anything differs from that
+	Body    []byte  // of the newest change, if Written
+	Fresh   bool    // it is not in the table
+	Written bool    // its body differs from what is in the table
+	Was     Was     // what the table has
+	changed bool    // anything differs from that
+	noted   codedAs // under what Rows lists it
 }
 
 // Lease says which process has a document.
