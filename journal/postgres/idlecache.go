@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -14,17 +15,16 @@ type idleCache struct {
 	now     func() time.Time
 	changed commit.Signal
 
-	mu     sync.Mutex
-	kinds  commit.IdleCache
-	timers map[report.Kind]*time.Timer
-	due    map[report.Kind]time.Time // when its timer fires
-	closed bool
+	armed commit.Signal // told with due
+
+	mu    sync.Mutex
+	kinds commit.IdleCache
+	due   map[report.Kind]time.Time // when something of a kind may become claimable
 }
 
 func newIdleCache(now func() time.Time) *idleCache {
 	return &idleCache{
-		now: now, changed: commit.NewSignal(), kinds: commit.NewIdleCache(),
-		timers: map[report.Kind]*time.Timer{}, due: map[report.Kind]time.Time{},
+		now: now, changed: commit.NewSignal(), armed: commit.NewSignal(), kinds: commit.NewIdleCache(), due: map[report.Kind]time.Time{},
 	}
 }
 
@@ -69,29 +69,35 @@ func (l *idleCache) invalidateAll() {
 func (l *idleCache) arm(k report.Kind, t time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if due, ok := l.due[k]; l.closed || ok && !t.Before(due) {
-		return
+	if due, ok := l.due[k]; !ok || t.Before(due) {
+		l.due[k] = t
+		l.armed.Notify()
 	}
-	l.due[k] = t
-	if old := l.timers[k]; old != nil {
-		old.Stop()
-	}
-	l.timers[k] = time.AfterFunc(max(t.Sub(l.now()), commit.MinWait), func() { l.release(k) })
 }
 
-func (l *idleCache) release(k report.Kind) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.due, k)
-	l.kinds.Invalidate(k)
-	l.changed.Notify()
+// run has Claim query the kinds that are due, until ctx ends.
+func (l *idleCache) run(ctx context.Context) {
+	commit.Alarm(ctx, l.armed, func() (next, now time.Time) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, t := range l.due {
+			if next.IsZero() || t.Before(next) {
+				next = t
+			}
+		}
+		return next, l.now()
+	}, l.release)
 }
 
-func (l *idleCache) close() {
+func (l *idleCache) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.closed = true
-	for _, t := range l.timers {
-		t.Stop()
+	for k, t := range l.due {
+		if t.After(l.now()) {
+			continue
+		}
+		delete(l.due, k)
+		l.kinds.Invalidate(k)
+		l.changed.Notify()
 	}
 }

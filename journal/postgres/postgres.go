@@ -141,6 +141,7 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	j.open, j.end = context.WithCancel(context.WithoutCancel(ctx))
 	j.notify = newNotifier(j.pool, j.keys.channel, j.member.me.Load)
 	j.background.Go(func() { j.notify.run(j.open) })
+	j.background.Go(func() { j.idle.run(j.open) })
 	j.background.Go(func() { j.listen(j.open, cfg.ConnConfig) })
 	if pace.heartbeat > 0 {
 		j.background.Go(func() { j.heartbeat(j.open) })
@@ -267,7 +268,6 @@ func (j *Journal) shutDown() error {
 	j.fail(journal.ErrClosed)
 	j.end()
 	j.background.Wait()
-	j.idle.close()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	err := j.leave(ctx)

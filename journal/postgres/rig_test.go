@@ -72,7 +72,6 @@ func (j *Journal) kill() {
 	j.fail(journal.ErrClosed)
 	j.end()
 	j.background.Wait()
-	j.idle.close()
 	_ = j.db.Close()
 	j.pool.Close()
 	j.close = func() error { return nil }

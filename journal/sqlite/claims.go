@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -33,12 +34,11 @@ type claims struct {
 	deferred map[report.Key]commit.Deferral
 	touched  map[report.Key]struct{} // committed since begin; nil when no Claim reads
 	idle     commit.IdleCache
-	wakeAt   time.Time // when timer fires; zero when it does not
-	timer    *time.Timer
-	closed   bool
+	wakeAt   time.Time      // when run looks for documents that are due; zero when it does not
 	held     report.Version // nothing up to it is given out, because of a loss
 
 	now     func() time.Time
+	armed   commit.Signal // told with wakeAt
 	changed commit.Signal
 }
 
@@ -49,6 +49,7 @@ func newClaims(now func() time.Time) *claims {
 		deferred: map[report.Key]commit.Deferral{},
 		idle:     commit.NewIdleCache(),
 		now:      now,
+		armed:    commit.NewSignal(),
 		changed:  commit.NewSignal(),
 	}
 }
@@ -194,15 +195,6 @@ func (c *claims) of(list []report.Settlement) (ended []commit.Claim, others []re
 	return ended, others
 }
 
-func (c *claims) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	if c.timer != nil {
-		c.timer.Stop()
-	}
-}
-
 // deferDocument keeps a document from being given out for a while. The caller holds mu.
 func (c *claims) deferDocument(k report.Key, d commit.Deferral) {
 	c.deferred[k] = d
@@ -211,16 +203,19 @@ func (c *claims) deferDocument(k report.Key, d commit.Deferral) {
 
 // arm sees to it that release runs at t or earlier. The caller holds mu.
 func (c *claims) arm(t time.Time) {
-	if c.closed || !c.wakeAt.IsZero() && !t.Before(c.wakeAt) {
-		return
+	if c.wakeAt.IsZero() || t.Before(c.wakeAt) {
+		c.wakeAt = t
+		c.armed.Notify()
 	}
-	c.wakeAt = t
-	wait := max(t.Sub(c.now()), commit.MinWait)
-	if c.timer == nil {
-		c.timer = time.AfterFunc(wait, c.release)
-	} else {
-		c.timer.Reset(wait)
-	}
+}
+
+// run releases documents when they are due, until ctx ends.
+func (c *claims) run(ctx context.Context) {
+	commit.Alarm(ctx, c.armed, func() (time.Time, time.Time) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.wakeAt, c.now()
+	}, c.release)
 }
 
 // release signals that documents are due. They stay noted until they are claimed: another

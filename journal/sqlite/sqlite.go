@@ -82,6 +82,7 @@ func Open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 		return nil, fmt.Errorf("open the journal %s: %w", path, whyNoFile(path, err))
 	}
 	go j.run()
+	j.background.Go(func() { j.claims.run(j.open) })
 	j.background.Go(func() { commit.DropDeletedRegularly(j.open, j, j.opt, j.giveBack) })
 	requests := j.Requests
 	j.background.Go(func() { requests.KeepHistoryBounded(j.open, j.deflateHistory) })
@@ -236,7 +237,6 @@ func (j *Journal) shutDown() error {
 	j.queue.Close()
 	<-j.ended
 	j.background.Wait()
-	j.claims.close()
 	j.fail(journal.ErrClosed)
 
 	j.mu.Lock()

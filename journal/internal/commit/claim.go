@@ -90,9 +90,6 @@ func (d Deferral) End() time.Time {
 	return d.until
 }
 
-// MinWait is the shortest time between two searches for documents that are due.
-const MinWait = 20 * time.Millisecond
-
 // IdleCache remembers for which kinds the last Claim found nothing and nothing can have become
 // claimable since, which spares the next Claim a lookup. It relies on lookups and not on the totals,
 // which may be wrong after damage. The engine guards it by a mutex.
