@@ -21,7 +21,7 @@ func (j *Journal) Claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 	if err := j.closed(); err != nil {
 		return nil, err
 	}
-	if maxChanges > 0 && j.idle.isIdle(kind) {
+	if maxChanges > 0 && j.idle.IsIdle(kind) {
 		return nil, nil
 	}
 	for {
@@ -69,8 +69,8 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 		return nil, nil, err
 	}
 	nothing := false
-	j.idle.beginLookup(kind)
-	defer func() { j.idle.endLookup(nothing) }()
+	j.idle.BeginLookup(kind)
+	defer func() { j.idle.EndLookup(nothing) }()
 
 	conn, err := j.pool.Acquire(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 	if err == nil && len(ids) == 0 && maxChanges > 0 {
 		var wait *int64
 		if wait, err = j.nextDue(ctx, conn.Conn(), kind); wait != nil {
-			j.idle.arm(kind, j.opt.Now().Add(time.Duration(*wait)*time.Microsecond))
+			j.idle.Arm(kind, j.opt.Now().Add(time.Duration(*wait)*time.Microsecond))
 		}
 		nothing = err == nil && wait == nil
 	}

@@ -62,7 +62,7 @@ func (j *Journal) execute(all []*commit.Request) {
 	case err == nil:
 		if j.failure.Swap(nil) != nil {
 			j.opt.Log.Info("the journal can be written again")
-			j.idle.invalidateAll()
+			j.idle.InvalidateAll()
 		}
 	case classify(err) == commit.FaultRequest && len(group) > 1:
 		for i := range group {
@@ -184,7 +184,7 @@ func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, locks 
 	pooled.Release()
 	if !compared {
 		j.given.compared(s.server)
-		j.idle.invalidateAll()
+		j.idle.InvalidateAll()
 	}
 	j.announce(tx)
 	tx.Warn(j.opt.Log)
@@ -320,7 +320,7 @@ func (j *Journal) announce(tx *commit.Transaction) {
 		now, wait := j.opt.Now(), commit.DeferralOf(n)
 		wait.DeliveredAt = now.Add(n.DeliveredAt.Sub(tx.Now))
 		if ends := wait.End(); ends.After(now) {
-			j.idle.arm(n.Kind, ends)
+			j.idle.Arm(n.Kind, ends)
 		} else {
 			wake = true
 		}
@@ -330,10 +330,10 @@ func (j *Journal) announce(tx *commit.Transaction) {
 		kinds = append(kinds, k)
 	}
 	slices.Sort(kinds)
-	j.idle.invalidate(kinds...)
+	j.idle.Invalidate(kinds...)
 	if wake {
 		j.committed.Notify()
-		j.idle.changed.Notify()
+		j.idle.Changed.Notify()
 		j.notify.tell(kinds...)
 	}
 }

@@ -53,14 +53,14 @@ type taking struct {
 // a moment, reads again what was committed meanwhile, and decides.
 func (j *Journal) claim(e *engine, kind report.Kind, maxChanges, maxBytes int) (t taking, err error) {
 	c := j.claims
-	if c.isIdle(kind) {
+	if c.idle.IsIdle(kind) {
 		return t, nil
 	}
 	c.reading.Lock()
 	defer c.reading.Unlock()
 	var documents []document
 	c.begin(kind)
-	defer func() { c.end(err == nil && len(documents) == 0 && maxChanges > 0) }()
+	defer func() { c.end(kind, err == nil && len(documents) == 0 && maxChanges > 0) }()
 
 	err = e.inSnapshot(func() (err error) {
 		documents, err = j.readFree(e, kind, maxChanges, maxBytes)

@@ -30,7 +30,7 @@ func openIdle(t *testing.T, path string) *Journal {
 
 func start(t *testing.T, j *Journal) {
 	go j.run()
-	j.background.Go(func() { j.claims.run(j.open) })
+	j.background.Go(func() { j.claims.idle.Run(j.open) })
 	t.Cleanup(func() {
 		if err := j.Close(); err != nil {
 			t.Errorf("Close: %v", err)

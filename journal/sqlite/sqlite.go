@@ -82,7 +82,7 @@ func Open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 		return nil, fmt.Errorf("open the journal %s: %w", path, whyNoFile(path, err))
 	}
 	go j.run()
-	j.background.Go(func() { j.claims.run(j.open) })
+	j.background.Go(func() { j.claims.idle.Run(j.open) })
 	j.background.Go(func() { commit.DropDeletedRegularly(j.open, j, j.opt, j.giveBack) })
 	requests := j.Requests
 	j.background.Go(func() { requests.KeepHistoryBounded(j.open, j.deflateHistory) })
@@ -139,7 +139,7 @@ func open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 	if err != nil {
 		return nil, errors.Join(restoreHint(err), j.e.close(), j.files.close(), j.watermark.close(), lock.Close())
 	}
-	j.claims.changed.Notify()
+	j.claims.idle.Changed.Notify()
 	return j, nil
 }
 
@@ -183,7 +183,7 @@ func (j *Journal) quotaError(n commit.Quota) error {
 func (j *Journal) over(context.Context) (int64, error) { return j.quota.over.Load(), nil }
 
 // Changed implements Journal.
-func (j *Journal) Changed() <-chan struct{} { return j.claims.changed }
+func (j *Journal) Changed() <-chan struct{} { return j.claims.idle.Changed }
 
 // LockKind implements Journal.
 func (j *Journal) LockKind(_ context.Context, kind report.Kind) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"sync"
 	"time"
 
 	"riskdex/report"
@@ -91,41 +92,114 @@ func (d Deferral) End() time.Time {
 }
 
 // IdleCache remembers for which kinds the last Claim found nothing and nothing can have become
-// claimable since, which spares the next Claim a lookup. It relies on lookups and not on the totals,
-// which may be wrong after damage. The engine guards it by a mutex.
+// claimable since, as far as this process knows, and when time alone may change that. It spares the next
+// Claim a lookup. It relies on lookups and not on the totals, which may be wrong after damage.
 type IdleCache struct {
-	kinds       map[report.Kind]bool
+	Changed Signal // something may have become claimable
+
+	now   func() time.Time
+	armed Signal // told with due
+
+	mu          sync.Mutex
+	idle        map[report.Kind]bool
+	due         map[report.Kind]time.Time
 	kind        report.Kind // the kind of the lookup under way, if any
 	invalidated bool        // changes of it may have become claimable during the lookup
 }
 
 // NewIdleCache returns a cache in which no kind is idle.
-func NewIdleCache() IdleCache { return IdleCache{kinds: map[report.Kind]bool{}} }
+func NewIdleCache(now func() time.Time) *IdleCache {
+	return &IdleCache{Changed: NewSignal(), now: now, armed: NewSignal(), idle: map[report.Kind]bool{}, due: map[report.Kind]time.Time{}}
+}
 
 // IsIdle reports whether no change of a kind can be claimed.
-func (c *IdleCache) IsIdle(k report.Kind) bool { return c.kinds[k] }
+func (c *IdleCache) IsIdle(k report.Kind) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	due, ok := c.due[k]
+	return c.idle[k] && (!ok || c.now().Before(due))
+}
 
-// BeginLookup notes that a Claim looks for changes of a kind.
-func (c *IdleCache) BeginLookup(k report.Kind) { c.kind, c.invalidated = k, false }
+// BeginLookup notes that a Claim looks for changes of a kind. There is one at a time.
+func (c *IdleCache) BeginLookup(k report.Kind) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kind, c.invalidated = k, false
+}
 
-// Invalidate notes that changes of a kind may have become claimable.
-func (c *IdleCache) Invalidate(k report.Kind) {
-	delete(c.kinds, k)
-	c.invalidated = c.invalidated || k == c.kind
+// EndLookup notes that the lookup has ended, and whether it found nothing that time alone may make
+// claimable without Arm.
+func (c *IdleCache) EndLookup(nothing bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if nothing && !c.invalidated {
+		c.idle[c.kind] = true
+	}
+	c.kind = ""
+}
+
+// Invalidate notes that changes of kinds may have become claimable.
+func (c *IdleCache) Invalidate(kinds ...report.Kind) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range kinds {
+		delete(c.idle, k)
+		c.invalidated = c.invalidated || k == c.kind
+	}
 }
 
 // InvalidateAll notes that changes of every kind may have become claimable.
 func (c *IdleCache) InvalidateAll() {
-	clear(c.kinds)
-	c.invalidated = true
+	c.Invalidate(report.AllKinds()...)
+	c.Changed.Notify()
 }
 
-// EndLookup notes that the lookup has ended, and whether it found nothing.
-func (c *IdleCache) EndLookup(nothing bool) {
-	if nothing && !c.invalidated {
-		c.kinds[c.kind] = true
+// Arm notes that changes of a kind may become claimable at t.
+func (c *IdleCache) Arm(k report.Kind, t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if due, ok := c.due[k]; !ok || t.Before(due) {
+		c.due[k] = t
+		c.armed.Notify()
 	}
-	c.kind = ""
+}
+
+// minWait is the shortest time between two looks for what is due.
+const minWait = 20 * time.Millisecond
+
+// Run tells Changed when something is due, until ctx ends.
+func (c *IdleCache) Run(ctx context.Context) {
+	for {
+		var due <-chan time.Time
+		if next := c.release(); !next.IsZero() {
+			due = time.After(max(next.Sub(c.now()), minWait))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.armed:
+		case <-due:
+		}
+	}
+}
+
+// release notes that what is due may be claimable, and returns when the next is.
+func (c *IdleCache) release() (next time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	for k, t := range c.due {
+		switch {
+		case !t.After(now):
+			delete(c.due, k)
+			delete(c.idle, k)
+			c.invalidated = c.invalidated || k == c.kind
+			c.Changed.Notify()
+		case next.IsZero() || t.Before(next):
+			next = t
+		}
+	}
+	return next
 }
 
 // SetAsideDamaged makes a dead letter of a claimed record that cannot be trusted. If
