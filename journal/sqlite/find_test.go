@@ -64,7 +64,7 @@ func TestRowsAreFoundAsTheyAre(t *testing.T) {
 	resend := func(tx *commit.Transaction) error {
 		_, err := tx.Find(keys[0])
 		if err == nil {
-			_, _, err = tx.Resend(report.Advisories, "", 10)
+			err = (&commit.Resend{Kind: report.Advisories, Limit: 10}).Execute(tx)
 		}
 		return err
 	}

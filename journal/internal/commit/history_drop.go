@@ -100,8 +100,9 @@ type dropPast struct {
 	dropped int
 }
 
-// Execute implements Task.
-func (d *dropPast) Execute(tx *Transaction) (err error) {
+// Execute implements Task. It drops what is older than the history is kept, and then what exceeds its size or
+// has to give way, which it notes: nothing else tells why the history begins later than it should.
+func (d *dropPast) Execute(tx *Transaction) error {
 	before := int64(0)
 	switch {
 	case d.aged && d.opt.History < 0:
@@ -109,18 +110,12 @@ func (d *dropPast) Execute(tx *Transaction) (err error) {
 	case d.aged:
 		before = tx.Now.Add(-d.opt.History).UnixMicro()
 	}
-	d.dropped, err = tx.dropPast(before, d.opt.HistoryMaxBytes, d.over)
-	return err
-}
-
-// dropPast drops what is older than the history is kept, and then what exceeds its size or has to give
-// way, which it notes: nothing else tells why the history begins later than it should.
-func (tx *Transaction) dropPast(before, most, over int64) (n int, err error) {
+	d.dropped = 0
 	bytes, may, err := tx.Store.PastBytes()
 	if err != nil || !may {
-		return 0, err
+		return err
 	}
-	excess, cut, last := max(bytes-most, over), false, int64(0)
+	excess, cut, last := max(bytes-d.opt.HistoryMaxBytes, d.over), false, int64(0)
 	err = tx.Store.Query(func(scan func(...any) error) error {
 		var version, at, size int64
 		if err := scan(&version, &at, &size); err != nil {
@@ -144,14 +139,14 @@ func (tx *Transaction) dropPast(before, most, over int64) (n int, err error) {
 				t.HistoryBytes -= size + HistoryRowBytes
 				t.HistoryDropped++
 			})
-			n++
+			d.dropped++
 			return err
 		}, `DELETE FROM history WHERE version <= $1 RETURNING kind, coalesce(length(old_body), 0)`, last)
 	}
 	if err == nil && cut {
 		err = tx.note(NotePrefix+report.HistoryCutNote, report.NoteOfTime(tx.Now))
 	}
-	return n, err
+	return err
 }
 
 var oldestPast = fmt.Sprintf(`SELECT version, at, coalesce(length(old_body), 0) FROM history ORDER BY version LIMIT %d`, TombstoneStep)

@@ -52,8 +52,24 @@ type replacement struct {
 }
 
 // Execute implements Task.
-func (t *replacement) Execute(tx *Transaction) (err error) {
-	t.stamp, err = tx.replaceDead(t.letter, t.by)
+func (t *replacement) Execute(tx *Transaction) error {
+	r, err := tx.Find(t.letter.Key)
+	if err != nil {
+		return err
+	}
+	if r == nil || r.Version != t.letter.Version || r.State != StateDead {
+		return report.ErrNotFound
+	}
+	if err := tx.checkHeld(r.Version); err != nil {
+		return err
+	}
+	tx.source = report.Source{Call: sourceReplaceDead}
+	c := t.by
+	n, _, err := tx.nameCity(&c, c.ID, r, 0)
+	if err == nil { // what was refused since the dead one was delivered stays newer
+		err = tx.put(&c, n, r.originOf(), r)
+	}
+	t.stamp = report.Stamp{Key: c.Key, Version: c.Version}
 	return err
 }
 
@@ -69,25 +85,6 @@ func (tx *Transaction) RetryDead(c Content, r *Row) (bool, error) {
 	tx.source = report.Source{Call: sourceRetryDead}
 	err := tx.put(&c.Change, r.Naming, r.originOf(), r)
 	return err == nil, err
-}
-
-func (tx *Transaction) replaceDead(s report.Stamp, c report.Change) (report.Stamp, error) {
-	r, err := tx.Find(s.Key)
-	if err != nil {
-		return report.Stamp{}, err
-	}
-	if r == nil || r.Version != s.Version || r.State != StateDead {
-		return report.Stamp{}, report.ErrNotFound
-	}
-	if err := tx.checkHeld(r.Version); err != nil {
-		return report.Stamp{}, err
-	}
-	tx.source = report.Source{Call: sourceReplaceDead}
-	n, _, err := tx.nameCity(&c, c.ID, r, 0)
-	if err == nil { // what was refused since the dead one was delivered stays newer
-		err = tx.put(&c, n, r.originOf(), r)
-	}
-	return report.Stamp{Key: c.Key, Version: c.Version}, err
 }
 
 // dropDead gives a dead letter up. A checksum that did not fit must not begin to.

@@ -95,8 +95,7 @@ func TestRulesInMemory(t *testing.T) {
 		return func(tx *Transaction) error {
 			r := m.rows[key]
 			c := Content{report.Change{Key: key, Version: r.Version, Op: r.Op, AcceptedAt: FromMicro(r.AcceptedAt), Body: []byte("{}")}, true}
-			_, err := tx.ForEach([]Content{c}, rule)
-			return err
+			return (&ForEach{List: []Content{c}, Change: rule}).Execute(tx)
 		}
 	}
 	for i, step := range []struct {

@@ -10,7 +10,7 @@ import (
 
 // Resend implements Journal.
 func (j *Requests) Resend(ctx context.Context, kind report.Kind, after report.ResendCursor) (marked int, next report.ResendCursor, err error) {
-	t := &markAll{kind: kind, after: after, limit: j.hooks.Piece}
+	t := &Resend{Kind: kind, After: after, Limit: j.hooks.Piece}
 	if err := j.mark(ctx, kind, t); err != nil {
 		return 0, "", err
 	}
@@ -36,19 +36,23 @@ func (j *Requests) mark(ctx context.Context, kind report.Kind, t Task) error {
 	return nil
 }
 
-// markAll is the task of Resend: it marks a piece of a kind.
-type markAll struct {
-	kind  report.Kind
-	after report.ResendCursor
-	limit int
+// Resend is the task of marking a piece of a kind.
+type Resend struct {
+	Kind  report.Kind
+	After report.ResendCursor
+	Limit int
 
 	marked int64
-	next   report.ResendCursor
+	next   report.ResendCursor // where to go on
 }
 
 // Execute implements Task.
-func (t *markAll) Execute(tx *Transaction) (err error) {
-	t.marked, t.next, err = tx.Resend(t.kind, t.after, t.limit)
+func (t *Resend) Execute(tx *Transaction) (err error) {
+	if err = tx.forget(); err != nil {
+		return err
+	}
+	t.marked, t.next, err = tx.Store.MarkAll(t.Kind, t.After, t.Limit)
+	tx.marked(t.Kind, t.marked)
 	return err
 }
 
@@ -70,16 +74,7 @@ func (t *markDeleted) Execute(tx *Transaction) (err error) {
 	return err
 }
 
-// Resend marks a piece of a kind, and returns where to go on.
-func (tx *Transaction) Resend(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error) {
-	if err := tx.forget(); err != nil {
-		return 0, "", err
-	}
-	n, next, err = tx.Store.MarkAll(kind, after, limit)
-	tx.marked(kind, n)
-	return n, next, err
-}
-
+// marked notes that documents of a kind were marked.
 func (tx *Transaction) marked(kind report.Kind, n int64) {
 	tx.ledger.update(kind, func(t *Totals) { t.Resending += n })
 	tx.Kinds[kind], tx.ByKind = struct{}{}, true
