@@ -1,8 +1,8 @@
 // Package sqlite is the journal in one SQLite file, for one process.
 //
-// One goroutine writes, one transaction per group of requests (writer.go). The disk syncs the
-// write-ahead log (WAL) while the next group fills (flush.go). Claims are kept in memory
-// (claims.go). watermark.go, identity.go, rewrite.go and restore.go explain the files beside the
+// One goroutine writes, one transaction per group of requests (writer.go), which loads rows (find.go) and
+// flushes them (store.go). The disk syncs the write-ahead log (WAL) while the next group fills (flush.go).
+// Claims are read and decided in claim.go, and kept in memory (claims.go). watermark.go, identity.go, rewrite.go and restore.go explain the files beside the
 // journal.
 package sqlite
 
