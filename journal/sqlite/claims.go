@@ -185,8 +185,8 @@ func (c *claims) of(list []report.Settlement) (ended []commit.Claim, others []re
 	return ended, others
 }
 
-// deferDocument keeps a document from being given out for a while, and is noted until that is claimed:
-// another delivery may defer it again. The caller holds mu.
+// deferDocument keeps a document from being given out for a while. It stays noted until the document is
+// claimed: another delivery may defer it again. The caller holds mu.
 func (c *claims) deferDocument(k report.Key, d commit.Deferral) {
 	c.deferred[k] = d
 	c.idle.Arm(k.Kind, d.End())

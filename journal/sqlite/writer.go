@@ -254,7 +254,7 @@ const begin = `BEGIN IMMEDIATE`
 // says that SQLite did so unseen, and that what came after it is in the table already.
 func (j *Journal) rollback(cause error) error {
 	if _, err := j.e.write.exec(`ROLLBACK`); err != nil && classify(cause) == commit.FaultRequest {
-		return fmt.Errorf("undo what failed (%v): %w", cause, err)
+		return fmt.Errorf("undo what failed (%s): %w", cause.Error(), err)
 	}
 	return cause
 }
