@@ -26,15 +26,15 @@ func underWay(t *testing.T, j *Journal, d report.Delivery, beside func(attempt i
 	defer close(goOn)
 	done := later(func(ctx context.Context) error {
 		return j.queue.Do(ctx, &commit.Request{
-			Keys: keys, Versions: len(d.Changes), Size: len(d.Changes), Scope: commit.NewScope(d), Sync: true,
-			Run: func(tx *commit.Transaction) error {
-				_, err := tx.Append(d, j.opt)
+			Kind: report.Cities, Keys: keys, Changes: d.Changes, Versions: len(d.Changes), Size: len(d.Changes), Sync: true,
+			Task: task(func(tx *commit.Transaction) error {
+				_, err := tx.Deliver(d, j.opt)
 				if err == nil {
 					entered <- struct{}{}
 					<-goOn
 				}
 				return err
-			},
+			}),
 		})
 	})
 	for attempt := 1; ; attempt++ {
@@ -62,9 +62,9 @@ func city(id report.ID, code string) report.Change {
 	return report.Change{Key: report.Key{Kind: report.Cities, ID: id}, OwnID: id, Op: report.Index, Code: code, Body: []byte("{}")}
 }
 
-// TestPostgresSmallBesideLarge: small requests of all sorts are executed while a large
-// delivery is under way, in this process and in another, including those that need the
-// lock of names. A request that names a document of the large one comes after it.
+// TestPostgresSmallBesideLarge: small deliveries are executed while a large one is under way, those of
+// another kind in this process as well, and in another process those that need the lock of names, too.
+// What is of its kind comes after it in this process.
 func TestPostgresSmallBesideLarge(t *testing.T) {
 	url := postgrestest.URL(t)
 	j, other := process(t, url, silent(), journal.Options{}), process(t, url, silent(), journal.Options{})
@@ -92,7 +92,11 @@ func TestPostgresSmallBesideLarge(t *testing.T) {
 			return err
 		})
 		settled = later(func(ctx context.Context) error {
-			return j.Settle(ctx, []report.Settlement{{Key: known[0].Key, Version: known[0].Version, Outcome: report.Indexed}})
+			var list []report.Settlement
+			for _, c := range known {
+				list = append(list, report.Settlement{Key: c.Key, Version: c.Version, Outcome: report.Indexed})
+			}
+			return j.Settle(ctx, list)
 		})
 		journaltest.Eventually(t, "they wait", func() bool { return j.queue.Len() == 2 })
 		for what, d := range map[string]report.Delivery{
@@ -101,13 +105,12 @@ func TestPostgresSmallBesideLarge(t *testing.T) {
 			"one by code":    journaltest.PutCity("OLD", "", "{}"),
 			"one without it": {Changes: []report.Change{city("9", "")}},
 		} {
-			for i, p := range []*Journal{j, other} {
-				if _, err := p.Append(ctx, d); err != nil {
-					t.Errorf("%s, in process %d: %v", what, i, err)
-				}
+			if _, err := other.Append(ctx, d); err != nil {
+				t.Errorf("%s: %v", what, err)
 			}
 		}
-		require.NoError(t, j.Settle(ctx, []report.Settlement{{Key: known[1].Key, Version: known[1].Version, Outcome: report.Indexed}}))
+		_, err := j.Append(ctx, journaltest.Put("a", "{}"))
+		require.NoError(t, err)
 	})
 	require.NoError(t, <-common)
 	require.NoError(t, <-settled)
@@ -175,63 +178,6 @@ func TestPostgresLargeFindsAnOutage(t *testing.T) {
 	}
 	require.NoError(t, server.Start(t.Context()))
 	journaltest.Eventually(t, "it is ready again", func() bool { return j.Ready() == nil })
-}
-
-// TestPostgresPartsOfAGroupKeepTheirOrder: after a group has failed, its requests are executed one
-// by one. One of them turns out to be for a city that a large delivery beside it names by its code,
-// and waits for that. The rest of the group must not overtake it.
-func TestPostgresPartsOfAGroupKeepTheirOrder(t *testing.T) {
-	j := process(t, postgrestest.URL(t), silent(), journal.Options{})
-	deliver(t, j, report.Delivery{Changes: []report.Change{city("7", "OLD")}})
-	begin := func(d report.Delivery, run func(tx *commit.Transaction) error) <-chan error {
-		return later(func(ctx context.Context) error {
-			return j.queue.Do(ctx, &commit.Request{Size: max(len(d.Changes), 1), Versions: len(d.Changes), Scope: commit.NewScope(d), Sync: true, Run: run})
-		})
-	}
-	appends := func(d report.Delivery) func(tx *commit.Transaction) error {
-		return func(tx *commit.Transaction) error {
-			_, err := tx.Append(d, j.opt)
-			return err
-		}
-	}
-	// held executes a request that only goes on when it is told to.
-	held := func(d report.Delivery) (goOn func(), result <-chan error) {
-		entered, told := make(chan struct{}, 10), make(chan struct{})
-		result = begin(d, func(tx *commit.Transaction) error {
-			entered <- struct{}{}
-			<-told
-			return appends(d)(tx)
-		})
-		<-entered
-		return func() { close(told) }, result
-	}
-	queued := func(d report.Delivery, run func(tx *commit.Transaction) error) <-chan error {
-		t.Helper()
-		waiting := j.queue.Len()
-		result := begin(d, run)
-		journaltest.Eventually(t, "it is in the queue", func() bool { return j.queue.Len() > waiting })
-		return result
-	}
-	commitLarge, large := held(largeCities(journaltest.PutCity("OLD", "", `"large"`).Changes...))
-	endGroup, before := held(report.Delivery{})
-	both := report.Delivery{Changes: append([]report.Change{city("7", "")}, journaltest.Put("2", `"older"`).Changes...)}
-	newer := journaltest.Put("2", `"newer"`)
-	bothResult := queued(both, appends(both))
-	fails := queued(report.Delivery{}, func(*commit.Transaction) error { return report.ErrNotFound })
-	newerResult := queued(newer, appends(newer))
-	endGroup()
-	require.NoError(t, <-before)
-	if err := <-fails; err == nil {
-		t.Error("the request that fails succeeded")
-	}
-	journaltest.Eventually(t, "the two others wait, or one has overtaken", func() bool { return j.queue.Len() == 2 || len(newerResult) > 0 })
-	commitLarge()
-	for _, result := range []<-chan error{large, bothResult, newerResult} {
-		require.NoError(t, <-result)
-	}
-	if d, err := j.Document(t.Context(), report.Advisories, "2"); err != nil || string(d.Body) != `"newer"` {
-		t.Errorf("it has %s, %v; want the newer one", d.Body, err)
-	}
 }
 
 // TestPostgresHistoryOfLarge: a large delivery, which writes its rows before it takes the lock of names,

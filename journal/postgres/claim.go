@@ -21,7 +21,7 @@ func (j *Journal) Claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 	if err := j.closed(); err != nil {
 		return nil, err
 	}
-	if maxChanges > 0 && j.idle.isIdle(kind) {
+	if maxChanges > 0 && j.idle.IsIdle(kind) {
 		return nil, nil
 	}
 	for {
@@ -69,8 +69,8 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 		return nil, nil, err
 	}
 	nothing := false
-	j.idle.beginLookup(kind)
-	defer func() { j.idle.endLookup(nothing) }()
+	j.idle.BeginLookup(kind)
+	defer func() { j.idle.EndLookup(nothing) }()
 
 	conn, err := j.pool.Acquire(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 	if err == nil && len(ids) == 0 && maxChanges > 0 {
 		var wait *int64
 		if wait, err = j.nextDue(ctx, conn.Conn(), kind); wait != nil {
-			j.idle.arm(kind, j.opt.Now().Add(time.Duration(*wait)*time.Microsecond))
+			j.idle.Arm(kind, j.opt.Now().Add(time.Duration(*wait)*time.Microsecond))
 		}
 		nothing = err == nil && wait == nil
 	}
@@ -196,9 +196,9 @@ func choose(free map[int][]candidate, states [2]int, maxBytes int64) (ids [][]by
 
 // takeClaims claims rows that are locked, and verifies them.
 func takeClaims(ctx context.Context, conn *pgx.Conn, me int64, kind report.Kind, ids [][]byte) (changes, damaged []report.Change, err error) {
-	place := map[string]int{}
+	index := map[string]int{}
 	for i, id := range ids {
-		place[string(id)] = i
+		index[string(id)] = i
 	}
 	all, intact := make([]report.Change, len(ids)), make([]bool, len(ids))
 	b := &pgx.Batch{}
@@ -212,7 +212,7 @@ func takeClaims(ctx context.Context, conn *pgx.Conn, me int64, kind report.Kind,
 				return err
 			}
 			c.Resent, c.Trace = state == commit.StateResend, string(trace)
-			i := place[string(c.ID)]
+			i := index[string(c.ID)]
 			all[i], intact[i] = c, ok
 		}
 		return rows.Err()

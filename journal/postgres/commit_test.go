@@ -24,13 +24,13 @@ func TestPostgresVersionsOfALateRow(t *testing.T) {
 	by := journaltest.PutCity("lon", "LON", "by code")
 	err := p[0].queue.Do(t.Context(), &commit.Request{
 		Keys: []report.Key{by.Changes[0].Key}, Versions: 1, Sync: true,
-		Run: func(tx *commit.Transaction) error {
+		Task: task(func(tx *commit.Transaction) error {
 			if tx.Store.(*store).names && between == 0 {
 				between = deliver(t, p[1], journaltest.PutCity("130", "LON", "by id"))
 			}
-			_, err := tx.Append(by, p[0].opt)
+			_, err := tx.Deliver(by, p[0].opt)
 			return err
-		},
+		}),
 	})
 	require.NoError(t, err)
 	changes, err := p[1].Claim(t.Context(), report.Cities, 10, 1<<20)
@@ -49,8 +49,8 @@ func TestPostgresNamesOfCities(t *testing.T) {
 	by := journaltest.PutCity("lon", "LON", "by code")
 	err := p[0].queue.Do(t.Context(), &commit.Request{
 		Keys: []report.Key{by.Changes[0].Key}, Versions: 1, Sync: true,
-		Run: func(tx *commit.Transaction) error {
-			_, err := tx.Append(by, p[0].opt)
+		Task: task(func(tx *commit.Transaction) error {
+			_, err := tx.Deliver(by, p[0].opt)
 			if err == nil && other == nil {
 				other = later(func(ctx context.Context) error {
 					_, err := p[1].Append(ctx, journaltest.PutCity("130", "LON", "by id"))
@@ -62,7 +62,7 @@ func TestPostgresNamesOfCities(t *testing.T) {
 				t.Errorf("the other process did not wait: %v", <-other)
 			}
 			return err
-		},
+		}),
 	})
 	require.NoError(t, err)
 	require.NoError(t, <-other)

@@ -134,7 +134,7 @@ func TestVersionsOfADeliveryFollowEachOther(t *testing.T) {
 	_, both := processes(t, 2, silent())
 	var versions []report.Version
 	attempts := 0
-	require.NoError(t, both[0].queue.Do(t.Context(), &commit.Request{Versions: 1, Sync: true, Run: func(tx *commit.Transaction) error {
+	require.NoError(t, both[0].queue.Do(t.Context(), &commit.Request{Versions: 1, Sync: true, Task: task(func(tx *commit.Transaction) error {
 		attempts++
 		versions = nil
 		if err := tx.Store.BeginDelivery(1); err != nil {
@@ -150,7 +150,7 @@ func TestVersionsOfADeliveryFollowEachOther(t *testing.T) {
 			appendTo(t, both[1], "beside", "{}")
 		}
 		return nil
-	}}))
+	})}))
 	if len(versions) != 2 || versions[1] != versions[0]+1 || attempts != 2 {
 		t.Errorf("versions %d in attempt %d", versions, attempts)
 	}

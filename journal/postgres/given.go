@@ -79,13 +79,6 @@ func (g *given) compared(server string) {
 	g.server = server
 }
 
-// Append implements Journal.
-func (j *Journal) Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error) {
-	stamps, err := j.Requests.Append(ctx, d)
-	j.given.remember(stamps)
-	return stamps, err
-}
-
 // lost returns the versions of stamps that the journal gave out and does not know.
 func (j *Journal) lost(ctx context.Context, stamps []report.Stamp) (versions []report.Version, err error) {
 	conn, err := j.pool.Acquire(ctx)
@@ -132,5 +125,5 @@ var errStartedAnew = errors.New("its server was started anew; what it has is com
 
 // compareServer has the writer compare the server, if that was started anew.
 func (j *Journal) compareServer(ctx context.Context) error {
-	return j.queue.Do(ctx, &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }})
+	return j.queue.Do(ctx, &commit.Request{Sync: true})
 }

@@ -47,11 +47,8 @@ func TestClaimEndsInOneGroupWithResend(t *testing.T) {
 	}
 	done := make(chan error, 2)
 	j.execute([]*commit.Request{
-		{Ctx: ctx, Done: done, Run: func(tx *commit.Transaction) error { return tx.Settle(settlements, make([]commit.Claim, 2)) }},
-		{Ctx: ctx, Done: done, Run: func(tx *commit.Transaction) error {
-			_, _, err := tx.Resend(report.Advisories, "", 10)
-			return err
-		}},
+		{Ctx: ctx, Done: done, Task: task(func(tx *commit.Transaction) error { return tx.Settle(settlements, make([]commit.Claim, 2)) })},
+		{Ctx: ctx, Done: done, Task: &commit.Resend{Kind: report.Advisories, Limit: 10}},
 	})
 	for range 2 {
 		if err := <-done; err != nil {

@@ -51,21 +51,21 @@ func TestLateDeliveriesAreNotTaken(t *testing.T) {
 
 	ctx, leave := context.WithCancel(t.Context())
 	var gone atomic.Bool
-	r := &commit.Request{Ctx: ctx, Done: make(chan error, 1), Versions: 1, Run: func(tx *commit.Transaction) error {
+	r := &commit.Request{Ctx: ctx, Done: make(chan error, 1), Versions: 1, Task: task(func(tx *commit.Transaction) error {
 		leave()
-		_, err := tx.Append(journaltest.Put("1", "{}"), j.opt)
+		_, err := tx.Deliver(journaltest.Put("1", "{}"), j.opt)
 		return err
-	}}
-	hungUp := &commit.Request{Ctx: t.Context(), Gone: gone.Load, Done: make(chan error, 1), Versions: 1, Run: func(tx *commit.Transaction) error {
+	})}
+	hungUp := &commit.Request{Ctx: t.Context(), Gone: gone.Load, Done: make(chan error, 1), Versions: 1, Task: task(func(tx *commit.Transaction) error {
 		gone.Store(true)
-		_, err := tx.Append(journaltest.Put("3", "{}"), j.opt)
+		_, err := tx.Deliver(journaltest.Put("3", "{}"), j.opt)
 		return err
-	}}
+	})}
 	stays := make(chan error, 1)
-	j.execute([]*commit.Request{r, hungUp, {Ctx: t.Context(), Done: stays, Versions: 1, Run: func(tx *commit.Transaction) error {
-		_, err := tx.Append(journaltest.Put("2", "{}"), j.opt)
+	j.execute([]*commit.Request{r, hungUp, {Ctx: t.Context(), Done: stays, Versions: 1, Task: task(func(tx *commit.Transaction) error {
+		_, err := tx.Deliver(journaltest.Put("2", "{}"), j.opt)
 		return err
-	}}})
+	})}})
 	if err := <-r.Done; !errors.Is(err, context.Canceled) {
 		t.Errorf("the sender who left is told %v, want the context's error", err)
 	}

@@ -64,7 +64,7 @@ func (j *Journal) heartbeat(ctx context.Context) {
 			return
 		case <-j.member.heartbeatNow:
 		case <-ticker.C:
-			j.idle.invalidateAll()
+			j.idle.InvalidateAll()
 		}
 		attempt, cancel := context.WithTimeout(ctx, j.pace.lease/3)
 		err := j.renewLease(attempt)
@@ -84,7 +84,7 @@ func (j *Journal) tryWrite(ctx context.Context) {
 	}
 	attempt, cancel := context.WithTimeout(ctx, j.pace.lease/3)
 	defer cancel()
-	_ = j.queue.Do(attempt, &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }})
+	_ = j.queue.Do(attempt, &commit.Request{Sync: true})
 }
 
 // renewLease renews the lease of this process, which registers anew if it was taken for dead.
@@ -108,7 +108,7 @@ func (j *Journal) renewLease(ctx context.Context) error {
 	}
 	if !there {
 		j.opt.Log.Warn("this process was taken for dead, because the journal heard nothing of it for a while; what it had claimed is sent by others")
-		j.idle.invalidateAll()
+		j.idle.InvalidateAll()
 	}
 	if err := j.unlockUnwanted(ctx); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (j *Journal) reap(ctx context.Context) error {
 		return err
 	}
 	j.opt.Log.Warn("processes gave no sign of life; what they had claimed is sent by others", "processes", dead)
-	j.idle.invalidateAll()
+	j.idle.InvalidateAll()
 	j.notify.tell(report.AllKinds()...)
 	return nil
 }

@@ -178,7 +178,7 @@ func TestPostgresNotifiesOthers(t *testing.T) {
 			case <-idle.Changed():
 				return false
 			case <-time.After(50 * time.Millisecond):
-				return len(claimed(t, idle)) == 0 && idle.idle.isIdle(report.Advisories)
+				return len(claimed(t, idle)) == 0 && idle.idle.IsIdle(report.Advisories)
 			}
 		})
 		step.do()
@@ -202,7 +202,7 @@ func TestPostgresNotifiesOthers(t *testing.T) {
 func TestPostgresListensAgain(t *testing.T) {
 	_, p := processes(t, 2, silent())
 	journaltest.Eventually(t, "both listen", func() bool { return listens(t, p[0]) == 2 })
-	journaltest.Eventually(t, "no notification is under way", func() bool { return len(claimed(t, p[1])) == 0 && p[1].idle.isIdle(report.Advisories) })
+	journaltest.Eventually(t, "no notification is under way", func() bool { return len(claimed(t, p[1])) == 0 && p[1].idle.IsIdle(report.Advisories) })
 	execSQL(t, p[0], "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN %'")
 	journaltest.Eventually(t, "nobody listens", func() bool { return listens(t, p[0]) == 0 })
 	appendTo(t, p[0], "1", "x")

@@ -106,7 +106,7 @@ func (j *Journal) hear(ctx context.Context, cfg *pgx.ConnConfig, again bool) err
 			return err
 		}
 	}
-	j.idle.invalidateAll() // what came before was not heard
+	j.idle.InvalidateAll() // what came before was not heard
 	for {
 		n, err := conn.WaitForNotification(ctx)
 		if err != nil {
@@ -117,9 +117,9 @@ func (j *Journal) hear(ctx context.Context, cfg *pgx.ConnConfig, again bool) err
 			continue
 		}
 		for _, k := range words[1:] {
-			j.idle.invalidate(report.Kind(k))
+			j.idle.Invalidate(report.Kind(k))
 		}
 		j.committed.Notify()
-		j.idle.changed.Notify()
+		j.idle.Changed.Notify()
 	}
 }

@@ -53,7 +53,7 @@ type Journal struct {
 	member    member
 	given     given
 	stalls    *stallDetector
-	idle      *idleCache
+	idle      *commit.IdleCache
 	committed commit.Broadcast // told with what changes documents, here and in other processes
 	notify    *notifier
 
@@ -123,7 +123,7 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 		stalls: newStallDetector(),
 	}
 	opt = commit.WithDefaults(opt)
-	j.idle = newIdleCache(opt.Now)
+	j.idle = commit.NewIdleCache(opt.Now)
 	j.opt, j.queue = opt, commit.NewQueue()
 	j.queue.Concurrent = true
 	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Over: j.measure, Contents: j.contents, Lost: j.lost})
@@ -141,6 +141,7 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	j.open, j.end = context.WithCancel(context.WithoutCancel(ctx))
 	j.notify = newNotifier(j.pool, j.keys.channel, j.member.me.Load)
 	j.background.Go(func() { j.notify.run(j.open) })
+	j.background.Go(func() { j.idle.Run(j.open) })
 	j.background.Go(func() { j.listen(j.open, cfg.ConnConfig) })
 	if pace.heartbeat > 0 {
 		j.background.Go(func() { j.heartbeat(j.open) })
@@ -150,7 +151,7 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	requests := j.Requests
 	j.background.Go(func() { requests.KeepHistoryBounded(j.open, func(context.Context) error { return nil }) })
 	go j.run()
-	j.idle.changed.Notify()
+	j.idle.Changed.Notify()
 	return j, nil
 }
 
@@ -247,7 +248,7 @@ func (j *Journal) quotaError(n commit.Quota) error {
 }
 
 // Changed implements Journal.
-func (j *Journal) Changed() <-chan struct{} { return j.idle.changed }
+func (j *Journal) Changed() <-chan struct{} { return j.idle.Changed }
 
 // Ready implements Journal.
 func (j *Journal) Ready() error {
@@ -267,7 +268,6 @@ func (j *Journal) shutDown() error {
 	j.fail(journal.ErrClosed)
 	j.end()
 	j.background.Wait()
-	j.idle.close()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	err := j.leave(ctx)

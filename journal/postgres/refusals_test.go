@@ -69,16 +69,16 @@ func TestPostgresDeleteMeetsARetry(t *testing.T) {
 	var stamps []report.Stamp
 	require.NoError(t, p[0].queue.Do(t.Context(), &commit.Request{
 		Keys: []report.Key{gone.Changes[0].Key}, Versions: 1, Sync: true,
-		Run: func(tx *commit.Transaction) (err error) {
+		Task: task(func(tx *commit.Transaction) (err error) {
 			if stamps == nil {
 				deliver(t, p[1], retry)
 			}
-			stamps, err = tx.Append(gone, p[0].opt)
+			stamps, err = tx.Deliver(gone, p[0].opt)
 			if stamps == nil {
 				stamps = []report.Stamp{}
 			}
 			return err
-		},
+		}),
 	}))
 	if len(stamps) != 1 || stamps[0].Effect != report.Changed || stamps[0].Version == 0 {
 		t.Errorf("the delete is stamped %+v", stamps)
@@ -102,15 +102,15 @@ func TestPostgresDeliveryMeetsADroppedRefusal(t *testing.T) {
 	_, err := p[1].Append(t.Context(), refusalOf("7"))
 	require.NoError(t, err)
 	var delivered <-chan error
-	require.NoError(t, p[1].queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(tx *commit.Transaction) error {
-		_, err := tx.DropThese([]int64{valueOf[int64](t, p[0], "SELECT seq FROM refusals")})
+	require.NoError(t, p[1].queue.Do(t.Context(), &commit.Request{Sync: true, Task: task(func(tx *commit.Transaction) error {
+		err := (&commit.DropRefusals{Seqs: []int64{valueOf[int64](t, p[0], "SELECT seq FROM refusals")}}).Execute(tx)
 		delivered = later(func(ctx context.Context) error {
 			_, err := p[0].Append(ctx, journaltest.Put("7", "{}"))
 			return err
 		})
 		journaltest.Eventually(t, "the delivery waits for it", func() bool { return waitsFor(t, p[1], "transactionid") || len(delivered) > 0 })
 		return err
-	}}))
+	})}))
 	require.NoError(t, <-delivered)
 	refusalsAreCounted(t, p[0])
 }
@@ -125,15 +125,15 @@ func TestPostgresSaysOnceThatRefusalsLostTheirPlace(t *testing.T) {
 	require.NoError(t, err)
 	execSQL(t, p, fmt.Sprintf("UPDATE totals SET tombstones = %d WHERE kind = 'advisories'", journal.MaxRemembered))
 	tries := 0
-	require.NoError(t, p.queue.Do(t.Context(), &commit.Request{Versions: 1, Sync: true, Run: func(tx *commit.Transaction) error {
-		if _, err := tx.Append(journaltest.Delete("1"), p.opt); err != nil {
+	require.NoError(t, p.queue.Do(t.Context(), &commit.Request{Versions: 1, Sync: true, Task: task(func(tx *commit.Transaction) error {
+		if _, err := tx.Deliver(journaltest.Delete("1"), p.opt); err != nil {
 			return err
 		}
 		if tries++; tries < 3 {
 			return &pgconn.PgError{Code: deadlock}
 		}
 		return nil
-	}}))
+	})}))
 	if said := strings.Count(log.String(), "cannot be retried any more"); tries != 3 || said != 1 {
 		t.Errorf("%d attempts, and %d messages, want one:\n%s", tries, said, &log)
 	}

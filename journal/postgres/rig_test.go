@@ -15,6 +15,7 @@ import (
 	"riskdex/internal/testkit/postgres/postgrestest"
 	"riskdex/internal/testkit/require"
 	"riskdex/journal"
+	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
 
@@ -71,7 +72,6 @@ func (j *Journal) kill() {
 	j.fail(journal.ErrClosed)
 	j.end()
 	j.background.Wait()
-	j.idle.close()
 	_ = j.db.Close()
 	j.pool.Close()
 	j.close = func() error { return nil }
@@ -190,3 +190,8 @@ func noise(n int) string {
 	_, _ = rand.Read(text)
 	return hex.EncodeToString(text)
 }
+
+// task is a commit.Task that calls a function.
+type task func(*commit.Transaction) error
+
+func (f task) Execute(tx *commit.Transaction) error { return f(tx) }

@@ -39,7 +39,7 @@ func (j *Journal) run() {
 			continue
 		}
 		apart.Go(func() {
-			defer j.queue.EndApart()
+			defer j.queue.EndApart(group[0].Kind)
 			j.execute(group)
 			if j.failure.Load() != nil {
 				failed.Notify()
@@ -54,9 +54,7 @@ func (j *Journal) execute(all []*commit.Request) {
 	if len(group) == 0 && len(all) > 0 {
 		return
 	}
-	stay, err := j.commit(group)
-	group = commit.Without(group, stay)
-	j.queue.PutBack(stay)
+	err := j.commit(group)
 	switch {
 	case errors.Is(err, errLate):
 		j.execute(group)
@@ -64,12 +62,11 @@ func (j *Journal) execute(all []*commit.Request) {
 	case err == nil:
 		if j.failure.Swap(nil) != nil {
 			j.opt.Log.Info("the journal can be written again")
-			j.idle.invalidateAll()
+			j.idle.InvalidateAll()
 		}
 	case classify(err) == commit.FaultRequest && len(group) > 1:
 		for i := range group {
 			j.execute(group[i : i+1])
-			j.queue.KeepOrder(group[i:i+1], group[i+1:])
 		}
 		return
 	case classify(err) == commit.FaultRequest:
@@ -100,9 +97,8 @@ func (j *Journal) stop(err error) error {
 // each conflict at least one process makes progress.
 const attempts = 8
 
-// commit carries out a group, and returns the requests that must not overtake others and so
-// have to wait.
-func (j *Journal) commit(group []*commit.Request) (stay []*commit.Request, err error) {
+// commit executes a group.
+func (j *Journal) commit(group []*commit.Request) (err error) {
 	limit := j.pace.group
 	if slices.ContainsFunc(group, func(r *commit.Request) bool { return r.Long }) {
 		limit = j.pace.mark
@@ -112,8 +108,8 @@ func (j *Journal) commit(group []*commit.Request) (stay []*commit.Request, err e
 	locks := &lockSet{}
 	for attempt := 0; attempt < attempts; attempt++ {
 		var late []report.Key
-		if stay, late, err = j.tryCommit(ctx, group, locks); err == nil {
-			return stay, nil
+		if late, err = j.tryCommit(ctx, group, locks); err == nil {
+			return nil
 		}
 		grown := locks.add(late)
 		switch {
@@ -122,14 +118,14 @@ func (j *Journal) commit(group []*commit.Request) (stay []*commit.Request, err e
 		case errors.Is(err, errNames), code(err) == deadlock:
 			locks.names = true // taken first, in the order in which every process takes it
 		case !inTheWay(err):
-			return nil, err
+			return err
 		case grown:
 			attempt-- // each time it gets further
 		case attempt > 0:
 			_ = commit.Sleep(ctx, rand.N(20*time.Millisecond)) // #nosec G404 -- so that they do not meet again
 		}
 	}
-	return nil, err
+	return err
 }
 
 // lockSet is what earlier attempts at a group commit found that it has to lock.
@@ -160,10 +156,10 @@ func (l *lockSet) add(keys []report.Key) (grown bool) {
 // tryCommit carries out a group in one transaction. After an error nothing of it has happened,
 // unless the connection was lost at the moment of the commit. late are the documents that the
 // lock set lacked.
-func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, locks *lockSet) (stay []*commit.Request, late []report.Key, err error) {
+func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, locks *lockSet) (late []report.Key, err error) {
 	pooled, err := j.pool.Acquire(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	conn := pooled.Conn()
 	tx, s, before, err := j.begin(ctx, conn, group, locks)
@@ -172,7 +168,7 @@ func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, locks 
 		err = j.compareGiven(ctx, conn, tx)
 	}
 	if err == nil {
-		stay, err = tx.Execute(group)
+		err = tx.Execute(group)
 	}
 	if err == nil && j.anyLate(group) {
 		err = errLate
@@ -183,16 +179,16 @@ func (j *Journal) tryCommit(ctx context.Context, group []*commit.Request, locks 
 	if err != nil {
 		s.giveUp(conn)
 		pooled.Release()
-		return nil, s.outOfOrder, err
+		return s.outOfOrder, err
 	}
 	pooled.Release()
 	if !compared {
 		j.given.compared(s.server)
-		j.idle.invalidateAll()
+		j.idle.InvalidateAll()
 	}
 	j.announce(tx)
 	tx.Warn(j.opt.Log)
-	return stay, nil, nil
+	return nil, nil
 }
 
 // giveUp ends a failed transaction, and releases the lock of versions if it still has it.
@@ -310,8 +306,11 @@ func (s *store) finish(w commit.Writes, before commit.Ledger) error {
 	return err
 }
 
-// announce tells this process and others what may be claimed now.
+// announce remembers what was given out, and tells this process and others what may be claimed now.
 func (j *Journal) announce(tx *commit.Transaction) {
+	for _, stamps := range tx.Delivered {
+		j.given.remember(stamps)
+	}
 	wake := tx.Wake
 	for _, n := range tx.Settled {
 		if !n.Retried && !n.Newer {
@@ -321,7 +320,7 @@ func (j *Journal) announce(tx *commit.Transaction) {
 		now, wait := j.opt.Now(), commit.DeferralOf(n)
 		wait.DeliveredAt = now.Add(n.DeliveredAt.Sub(tx.Now))
 		if ends := wait.End(); ends.After(now) {
-			j.idle.arm(n.Kind, ends)
+			j.idle.Arm(n.Kind, ends)
 		} else {
 			wake = true
 		}
@@ -331,10 +330,10 @@ func (j *Journal) announce(tx *commit.Transaction) {
 		kinds = append(kinds, k)
 	}
 	slices.Sort(kinds)
-	j.idle.invalidate(kinds...)
+	j.idle.Invalidate(kinds...)
 	if wake {
 		j.committed.Notify()
-		j.idle.changed.Notify()
+		j.idle.Changed.Notify()
 		j.notify.tell(kinds...)
 	}
 }

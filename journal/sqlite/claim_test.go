@@ -24,7 +24,7 @@ func TestClaimSeesWhatIsCommittedMeanwhile(t *testing.T) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
 	c.begin(report.Advisories)
-	defer c.end(false)
+	defer c.end(report.Advisories, false)
 	keys, err := j.e.candidates(report.Advisories, 10, j.claims.order.Next(report.Advisories), func(report.Key) bool { return true })
 	if err != nil || len(keys) != 3 {
 		t.Fatalf("candidates %v, %v", keys, err)
@@ -103,16 +103,16 @@ func TestNothingIsMissedDuringAnEmptyClaim(t *testing.T) {
 	c.reading.Lock()
 	c.begin(report.Advisories)
 	mustAppend(t, j, journaltest.Put("1", "{}"))
-	c.end(true)
+	c.end(report.Advisories, true)
 	c.reading.Unlock()
 	if changes, err := j.Claim(t.Context(), report.Advisories, 1, 1); err != nil || len(changes) != 1 {
 		t.Errorf("claimed %v, %v", changes, err)
 	}
-	if changes, err := j.Claim(t.Context(), report.Cities, 1, 1); err != nil || len(changes) != 0 || !c.isIdle(report.Cities) {
-		t.Errorf("claimed %v, %v; recorded as empty: %t", changes, err, c.isIdle(report.Cities))
+	if changes, err := j.Claim(t.Context(), report.Cities, 1, 1); err != nil || len(changes) != 0 || !c.idle.IsIdle(report.Cities) {
+		t.Errorf("claimed %v, %v; recorded as empty: %t", changes, err, c.idle.IsIdle(report.Cities))
 	}
 	mustAppend(t, j, journaltest.Put("2", "{}"))
-	if !c.isIdle(report.Cities) || c.isIdle(report.Advisories) {
+	if !c.idle.IsIdle(report.Cities) || c.idle.IsIdle(report.Advisories) {
 		t.Error("a delivery must invalidate the empty claims of its own kind, and of no other")
 	}
 }
@@ -142,7 +142,7 @@ func TestHotDocumentWakesNobody(t *testing.T) {
 		default:
 		}
 		mustAppend(t, j, journaltest.Put("hot", when))
-		if !j.claims.isIdle(report.Advisories) {
+		if !j.claims.idle.IsIdle(report.Advisories) {
 			t.Errorf("%s: a delivery makes the next Claim search the journal", when)
 		}
 		select {

@@ -32,14 +32,10 @@ type claims struct {
 	claimed  map[report.Key]commit.Claim // of what cannot be given out, damaged, without Doc
 	deferred map[report.Key]commit.Deferral
 	touched  map[report.Key]struct{} // committed since begin; nil when no Claim reads
-	idle     commit.IdleCache
-	wakeAt   time.Time // when timer fires; zero when it does not
-	timer    *time.Timer
-	closed   bool
-	held     report.Version // nothing up to it is given out, because of a loss
+	held     report.Version          // nothing up to it is given out, because of a loss
 
-	now     func() time.Time
-	changed commit.Signal
+	now  func() time.Time
+	idle *commit.IdleCache
 }
 
 func newClaims(now func() time.Time) *claims {
@@ -47,9 +43,8 @@ func newClaims(now func() time.Time) *claims {
 		order:    commit.ClaimOrder{},
 		claimed:  map[report.Key]commit.Claim{},
 		deferred: map[report.Key]commit.Deferral{},
-		idle:     commit.NewIdleCache(),
 		now:      now,
-		changed:  commit.NewSignal(),
+		idle:     commit.NewIdleCache(now),
 	}
 }
 
@@ -62,20 +57,17 @@ func (c *claims) begin(kind report.Kind) {
 	c.idle.BeginLookup(kind)
 }
 
-// end stops noting. nothing says that there was nothing for the Claim to find.
-func (c *claims) end(nothing bool) {
+// end stops noting. nothing says that there was nothing of kind for the Claim to find.
+func (c *claims) end(kind report.Kind, nothing bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.touched = nil
+	for k, d := range c.deferred {
+		if end := d.End(); k.Kind == kind && end.After(c.now()) {
+			c.idle.Arm(kind, end)
+		}
+	}
 	c.idle.EndLookup(nothing)
-}
-
-// isIdle reports whether there is nothing of kind to be given out. Once a document that
-// was deferred may be due, that is not known.
-func (c *claims) isIdle(kind report.Kind) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.idle.IsIdle(kind) && (c.wakeAt.IsZero() || c.now().Before(c.wakeAt))
 }
 
 // hold notes the loss because of which nothing up to its end is given out.
@@ -100,7 +92,6 @@ func (c *claims) reopened() {
 	defer c.mu.Unlock()
 	c.flush = nil
 	c.idle.InvalidateAll()
-	c.changed.Notify()
 }
 
 func (c *claims) touchedSinceBegin(k report.Key) bool {
@@ -166,7 +157,7 @@ func (c *claims) committed(tx *commit.Transaction) {
 		}
 	}
 	if wake && free {
-		c.changed.Notify()
+		c.idle.Changed.Notify()
 	}
 }
 
@@ -194,11 +185,9 @@ func (c *claims) of(list []report.Settlement) (ended []commit.Claim, others []re
 	return ended, others
 }
 
-func (c *claims) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	if c.timer != nil {
-		c.timer.Stop()
-	}
+// deferDocument keeps a document from being given out for a while. It stays noted until the document is
+// claimed: another delivery may defer it again. The caller holds mu.
+func (c *claims) deferDocument(k report.Key, d commit.Deferral) {
+	c.deferred[k] = d
+	c.idle.Arm(k.Kind, d.End())
 }

@@ -39,7 +39,7 @@ func newTemplate(t *testing.T, closed bool) *template {
 	random := rand.New(rand.NewPCG(1, 2))
 	for n := range 300 {
 		if n == 150 {
-			if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return nil }}); err != nil {
+			if err := j.queue.Do(t.Context(), &commit.Request{}); err != nil {
 				t.Fatal(err)
 			}
 			settleHalf(t, j)

@@ -55,11 +55,8 @@ const (
 // giveBack gives free pages of the file back to the disk, in steps between which
 // deliveries are taken.
 func (j *Journal) giveBack(ctx context.Context) error {
-	for more := true; more; {
-		if err := j.queue.Do(ctx, &commit.Request{Size: commit.TombstoneStep, Quota: commit.DiskQuota, Run: func(*commit.Transaction) (err error) {
-			more, err = j.e.vacuumStep()
-			return err
-		}}); err != nil {
+	for t := (vacuum{j: j, more: true}); t.more; {
+		if err := j.queue.Do(ctx, &commit.Request{Task: &t, Size: commit.TombstoneStep, Quota: commit.DiskQuota}); err != nil {
 			return fmt.Errorf("give free pages of the journal back to the disk: %w", err)
 		}
 		if err := commit.Sleep(ctx, commit.DropPause); err != nil {
@@ -69,8 +66,20 @@ func (j *Journal) giveBack(ctx context.Context) error {
 	return nil
 }
 
-// vacuumStep is called by the writer, in a transaction. It reports whether it is to be
-// called again.
+// vacuum is the task of one step of giveBack.
+type vacuum struct {
+	j *Journal
+
+	more bool
+}
+
+// Execute implements commit.Task.
+func (v *vacuum) Execute(*commit.Transaction) (err error) {
+	v.more, err = v.j.e.vacuumStep()
+	return err
+}
+
+// vacuumStep reports whether it is to be called again.
 func (e *engine) vacuumStep() (more bool, err error) {
 	var pages, free, left int64
 	if err := e.write.row(`SELECT page_count, freelist_count FROM pragma_page_count, pragma_freelist_count`)(&pages, &free); err != nil || free < 2*vacuumPages || free*vacuumFrom < pages {

@@ -30,6 +30,7 @@ func openIdle(t *testing.T, path string) *Journal {
 
 func start(t *testing.T, j *Journal) {
 	go j.run()
+	j.background.Go(func() { j.claims.idle.Run(j.open) })
 	t.Cleanup(func() {
 		if err := j.Close(); err != nil {
 			t.Errorf("Close: %v", err)
@@ -45,10 +46,10 @@ func TestOnlyTheBadRequestFails(t *testing.T) {
 		BEGIN SELECT RAISE(ABORT, 'refused'); END`)
 	var group []*commit.Request
 	for _, id := range []string{"a", "bad", "b"} {
-		group = append(group, &commit.Request{Ctx: t.Context(), Sync: true, Done: make(chan error, 1), Run: func(tx *commit.Transaction) error {
-			_, err := tx.Append(journaltest.Put(id, "{}"), j.opt)
+		group = append(group, &commit.Request{Ctx: t.Context(), Sync: true, Done: make(chan error, 1), Task: task(func(tx *commit.Transaction) error {
+			_, err := tx.Deliver(journaltest.Put(id, "{}"), j.opt)
 			return err
-		}})
+		})})
 	}
 	j.serve(group)
 	start(t, j)
@@ -79,10 +80,10 @@ func setMaxPages(t *testing.T, j *Journal, pages string) {
 func TestFullDisk(t *testing.T) {
 	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
 	j.testWriteEvery = time.Hour
-	if _, _, err := j.commit([]*commit.Request{{Run: func(tx *commit.Transaction) error {
-		_, err := tx.Append(journaltest.Put("1", "old"), j.opt)
+	if _, _, err := j.commit([]*commit.Request{{Task: task(func(tx *commit.Transaction) error {
+		_, err := tx.Deliver(journaltest.Put("1", "old"), j.opt)
 		return err
-	}}}); err != nil {
+	})}}, true); err != nil {
 		t.Fatal(err)
 	}
 	setMaxPages(t, j, "20")
@@ -121,7 +122,7 @@ func TestReadyComesBack(t *testing.T) {
 	start(t, j)
 	mustAppend(t, j, journaltest.Put("1", "{}"))
 	broken := errors.New("the disk is on fire")
-	err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return broken }})
+	err := j.queue.Do(t.Context(), &commit.Request{Task: task(func(*commit.Transaction) error { return broken })})
 	if !errors.Is(err, broken) {
 		t.Fatalf("the request returned %v", err)
 	}

@@ -55,8 +55,8 @@ func (f *files) opened() error {
 	return lockReading(f.locked)
 }
 
-// inPlace returns an error while one of the names leads to another file, or to none.
-func (f *files) inPlace() error {
+// checkMoved returns an error while one of the names leads to another file, or to none.
+func (f *files) checkMoved() error {
 	for i, seen := range f.seen {
 		path := f.path + fileSuffixes[i]
 		info, err := os.Stat(path)

@@ -111,11 +111,11 @@ func TestAnotherFileIsNotRewritten(t *testing.T) {
 	require.NoError(t, os.Rename(j.path, j.path+".old"))
 	require.NoError(t, os.Rename(other, j.path))
 	broken := errors.New("the disk is on fire")
-	if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return broken }}); !errors.Is(err, broken) {
+	if err := j.queue.Do(t.Context(), &commit.Request{Task: task(func(*commit.Transaction) error { return broken })}); !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
 	// By the time of this answer, a test write, which would copy it, has come and gone.
-	if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return nil }}); !errors.Is(err, errMoved) {
+	if err := j.queue.Do(t.Context(), &commit.Request{}); !errors.Is(err, errMoved) {
 		t.Errorf("the request returned %v, want errMoved: the file was opened again", err)
 	}
 	require.NoError(t, os.Rename(j.path+".old", j.path))

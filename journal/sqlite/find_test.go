@@ -36,11 +36,11 @@ func TestRowsAreFoundAsTheyAre(t *testing.T) {
 	}
 	carryOut := func(runs ...func(*commit.Transaction) error) {
 		t.Helper()
-		group := []*commit.Request{{Keys: keys, Run: func(*commit.Transaction) error { return nil }}}
+		group := []*commit.Request{{Keys: keys}}
 		for _, run := range runs {
-			group = append(group, &commit.Request{Run: run})
+			group = append(group, &commit.Request{Task: task(run)})
 		}
-		if _, _, err := j.commit(group); err != nil {
+		if _, _, err := j.commit(group, true); err != nil {
 			t.Fatal(err)
 		}
 		checkTables(t, j)
@@ -48,7 +48,7 @@ func TestRowsAreFoundAsTheyAre(t *testing.T) {
 	var stamps []report.Stamp
 	deliver := func(d report.Delivery) func(*commit.Transaction) error {
 		return func(tx *commit.Transaction) (err error) {
-			stamps, err = tx.Append(d, opt)
+			stamps, err = tx.Deliver(d, opt)
 			return err
 		}
 	}
@@ -64,7 +64,7 @@ func TestRowsAreFoundAsTheyAre(t *testing.T) {
 	resend := func(tx *commit.Transaction) error {
 		_, err := tx.Find(keys[0])
 		if err == nil {
-			_, _, err = tx.Resend(report.Advisories, "", 10)
+			err = (&commit.Resend{Kind: report.Advisories, Limit: 10}).Execute(tx)
 		}
 		return err
 	}
@@ -133,7 +133,7 @@ func TestInsertedRowsAreFound(t *testing.T) {
 		return n.Kinds[report.Cities].Settled[report.Superseded]
 	}
 	before := superseded()
-	require.NoError(t, j.queue.Do(t.Context(), &commit.Request{Run: func(tx *commit.Transaction) error {
+	require.NoError(t, j.queue.Do(t.Context(), &commit.Request{Task: task(func(tx *commit.Transaction) error {
 		group := func(ids ...string) (d report.Delivery) {
 			for _, id := range ids {
 				d.Changes = append(d.Changes, city(id, "JJ"+strings.ToUpper(id)))
@@ -145,8 +145,8 @@ func TestInsertedRowsAreFound(t *testing.T) {
 			for _, c := range d.Changes {
 				keys = append(keys, c.Key)
 			}
-			deliver := func(tx *commit.Transaction) error { _, err := tx.Append(d, opt); return err }
-			if _, err := tx.Execute([]*commit.Request{{Keys: keys, Scope: commit.NewScope(d), Run: deliver}}); err != nil {
+			deliver := func(tx *commit.Transaction) error { _, err := tx.Deliver(d, opt); return err }
+			if err := tx.Execute([]*commit.Request{{Keys: keys, Changes: d.Changes, Task: task(deliver)}}); err != nil {
 				return err
 			}
 			if err := tx.Flush(); err != nil {
@@ -154,7 +154,7 @@ func TestInsertedRowsAreFound(t *testing.T) {
 			}
 		}
 		return nil
-	}}))
+	})}))
 	if n := superseded() - before; n != 1 {
 		t.Errorf("%d were superseded, want b alone", n)
 	}

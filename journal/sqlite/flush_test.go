@@ -70,11 +70,11 @@ func fillLater(t *testing.T, j *Journal, d report.Delivery) (filled chan struct{
 	filled, result = make(chan struct{}), make(chan error, 1)
 	once := sync.OnceFunc(func() { close(filled) })
 	go func() {
-		result <- j.queue.Do(context.WithoutCancel(t.Context()), &commit.Request{Sync: true, Run: func(tx *commit.Transaction) error {
+		result <- j.queue.Do(context.WithoutCancel(t.Context()), &commit.Request{Sync: true, Task: task(func(tx *commit.Transaction) error {
 			defer once()
-			_, err := tx.Append(d, j.opt)
+			_, err := tx.Deliver(d, j.opt)
 			return err
-		}})
+		})})
 	}()
 	return filled, result
 }

@@ -48,7 +48,7 @@ func forgetful(t *testing.T, path string) *Journal {
 // mustCommit executes a delivery without the writer.
 func mustCommit(t *testing.T, j *Journal, d report.Delivery) {
 	t.Helper()
-	_, _, err := j.commit([]*commit.Request{{Run: func(tx *commit.Transaction) error { _, err := tx.Append(d, j.opt); return err }}})
+	_, _, err := j.commit([]*commit.Request{{Task: task(func(tx *commit.Transaction) error { _, err := tx.Deliver(d, j.opt); return err })}}, true)
 	require.NoError(t, err)
 }
 

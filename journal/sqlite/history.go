@@ -125,9 +125,7 @@ func (j *Journal) deflateHistory(ctx context.Context) error {
 			return err
 		}
 		if len(list) > 0 {
-			if err := j.queue.Do(ctx, &commit.Request{Size: len(list), Quota: commit.DiskQuota, Run: func(tx *commit.Transaction) error {
-				return tx.Store.(*store).replaceBodies(list)
-			}}); err != nil {
+			if err := j.queue.Do(ctx, &commit.Request{Task: replaceBodies(list), Size: len(list), Quota: commit.DiskQuota}); err != nil {
 				return fmt.Errorf("compress the history: %w", err)
 			}
 		}
@@ -195,7 +193,12 @@ func (d *deflater) deflate(body []byte) (small []byte, err error) {
 
 var deflatePast = fmt.Sprintf(`UPDATE history SET old_form = %d, old_body = ?2 WHERE version = ?1 AND old_form = %d`, commit.FormDeflated, commit.FormRaw)
 
-func (s *store) replaceBodies(list []deflated) error {
+// replaceBodies is the task that writes compressed bodies.
+type replaceBodies []deflated
+
+// Execute implements commit.Task.
+func (list replaceBodies) Execute(tx *commit.Transaction) error {
+	s := tx.Store.(*store)
 	for _, d := range list {
 		n, err := s.exec(deflatePast, d.version, d.body)
 		if err != nil {

@@ -164,11 +164,11 @@ func TestHistoryOfAGroup(t *testing.T) {
 			j, err := open(t.Context(), filepath.Join(t.TempDir(), "journal.db"), commit.WithDefaults(journal.Options{History: 24 * time.Hour, HistoryMaxBytes: 1 << 30}))
 			require.NoError(t, err)
 			request := func(keys []report.Key, run func(*commit.Transaction) error) *commit.Request {
-				return &commit.Request{Ctx: t.Context(), Keys: keys, Sync: true, Done: make(chan error, 1), Run: run}
+				return &commit.Request{Ctx: t.Context(), Keys: keys, Sync: true, Done: make(chan error, 1), Task: task(run)}
 			}
 			put := func(id, body string) *commit.Request {
 				d := journaltest.Put(id, body)
-				return request([]report.Key{d.Changes[0].Key}, func(tx *commit.Transaction) error { _, err := tx.Append(d, j.opt); return err })
+				return request([]report.Key{d.Changes[0].Key}, func(tx *commit.Transaction) error { _, err := tx.Deliver(d, j.opt); return err })
 			}
 			serve := func(group ...*commit.Request) {
 				j.serve(group)

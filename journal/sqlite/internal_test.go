@@ -229,3 +229,8 @@ func TestResendInPieces(t *testing.T) {
 	journaltest.ResendInPieces(t, j)
 	checkTables(t, j)
 }
+
+// task is a commit.Task that calls a function.
+type task func(*commit.Transaction) error
+
+func (f task) Execute(tx *commit.Transaction) error { return f(tx) }

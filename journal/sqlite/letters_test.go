@@ -191,13 +191,9 @@ func TestContentOfAnOlderVersion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var n int
-		err = j.queue.Do(t.Context(), &commit.Request{Run: func(tx *commit.Transaction) (err error) {
-			n, err = tx.ForEach(list, change)
-			return err
-		}})
-		if err != nil || n != 1 {
-			t.Errorf("%s: %d changed, %v, want 1", o, n, err)
+		each := &commit.ForEach{List: list, Change: change}
+		if err = j.queue.Do(t.Context(), &commit.Request{Task: each}); err != nil || each.Changed != 1 {
+			t.Errorf("%s: %d changed, %v, want 1", o, each.Changed, err)
 		}
 		if !checksumFits(t, j, "a") {
 			t.Errorf("%s: the record was damaged", o)

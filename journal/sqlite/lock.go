@@ -33,7 +33,7 @@ func lockFile(path string) (*os.File, error) {
 	return f, nil
 }
 
-// lockTested is a place in a lock file that says nothing, behind the number of the process.
+// lockTested is an offset in a lock file that says nothing, behind the number of the process.
 const lockTested = 31
 
 func writePID(f *os.File) error {

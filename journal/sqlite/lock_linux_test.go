@@ -92,7 +92,7 @@ func TestOtherNames(t *testing.T) {
 				t.Errorf("a copy while it is in use returned %v, want a refusal because of the hard link", err)
 			}
 			broken := errors.New("the disk is on fire")
-			if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return broken }}); !errors.Is(err, broken) {
+			if err := j.queue.Do(t.Context(), &commit.Request{Task: task(func(*commit.Transaction) error { return broken })}); !errors.Is(err, broken) {
 				t.Fatal(err)
 			}
 			waitReady(t, j)

@@ -97,7 +97,7 @@ func TestLossWhileItRuns(t *testing.T) {
 	noted := stamps[0].Version + 1e6
 	require.NoError(t, j.watermark.note(noted)) // as if that had been acknowledged, and were not in the file
 	broken := errors.New("the disk is on fire")
-	if err := j.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { return broken }}); !errors.Is(err, broken) {
+	if err := j.queue.Do(t.Context(), &commit.Request{Task: task(func(*commit.Transaction) error { return broken })}); !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
 	waitReady(t, j)

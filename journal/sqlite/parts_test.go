@@ -2,11 +2,9 @@ package sqlite
 
 import (
 	"context"
-	"path/filepath"
 	"testing"
 
 	"riskdex/internal/testkit/journaltest"
-	"riskdex/internal/testkit/require"
 	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
@@ -14,14 +12,14 @@ import (
 // later queues a delivery in another goroutine. taken says each time that the writer has it.
 func later(t *testing.T, j *Journal, d report.Delivery, fails error) (taken chan struct{}, result chan error) {
 	taken, result = make(chan struct{}, 10), make(chan error, 1)
-	r := &commit.Request{Sync: true, Size: len(d.Changes), Scope: commit.NewScope(d), Run: func(tx *commit.Transaction) error {
+	r := &commit.Request{Kind: report.Advisories, Sync: true, Size: len(d.Changes), Versions: 1, Task: task(func(tx *commit.Transaction) error {
 		taken <- struct{}{}
 		if fails != nil {
 			return fails
 		}
-		_, err := tx.Append(d, j.opt)
+		_, err := tx.Deliver(d, j.opt)
 		return err
-	}}
+	})}
 	go func() { result <- j.queue.Do(context.WithoutCancel(t.Context()), r) }()
 	return taken, result
 }
@@ -62,50 +60,6 @@ func TestPartsOfAGroupKeepTheirOrder(t *testing.T) {
 				}
 				waits = false
 			}
-		}
-	}
-	mustHave(t, j, "2", `"newer"`)
-}
-
-// TestPartsOfAGroupAreNotOvertaken: a delivery must not overtake a large one that names the same
-// document, so it waits behind that. Then the rest of its group must not overtake it, either.
-func TestPartsOfAGroupAreNotOvertaken(t *testing.T) {
-	j := openIdle(t, filepath.Join(t.TempDir(), "journal.db"))
-	var large report.Delivery
-	for i := range commit.LargeRequest {
-		large.Changes = append(large.Changes, journaltest.Put(string(rune(0x4e00+i)), "{}").Changes...)
-	}
-	named := string(large.Changes[0].ID)
-	var results []chan error
-	queue := func(d report.Delivery, fails error) {
-		t.Helper()
-		waiting := j.queue.Len()
-		_, result := later(t, j, d, fails)
-		journaltest.Eventually(t, "it is in the queue", func() bool { return j.queue.Len() > waiting })
-		results = append(results, result)
-	}
-	serve := func(want int) {
-		t.Helper()
-		group, _ := j.queue.Take(nil)
-		if len(group) != want {
-			t.Fatalf("a group of %d requests, not %d", len(group), want)
-		}
-		j.serve(group)
-		require.NoError(t, j.awaitFlush())
-	}
-	queue(large, nil)
-	serve(1) // now come small ones
-	queue(large, nil)
-	both := journaltest.Put(named, "{}")
-	both.Changes = append(both.Changes, journaltest.Put("2", `"older"`).Changes...)
-	queue(both, nil)
-	queue(report.Delivery{}, report.ErrNotFound)
-	queue(journaltest.Put("2", `"newer"`), nil)
-	serve(3)
-	start(t, j)
-	for i, result := range results {
-		if err := within(t, "an answer", result); (err != nil) != (i == 3) {
-			t.Errorf("request %d: %v", i, err)
 		}
 	}
 	mustHave(t, j, "2", `"newer"`)

@@ -79,8 +79,8 @@ func TestWALDoesNotProlongAnExceededQuota(t *testing.T) {
 	s, err := r.Stats(t.Context())
 	require.NoError(t, err)
 	for _, max := range []int64{1, s.Used + s.Used/commit.Slack/2} {
-		require.NoError(t, r.queue.Do(t.Context(), &commit.Request{Run: func(*commit.Transaction) error { r.quota.max, r.testWriteEvery = max, time.Hour; return nil }}))
-		require.NoError(t, r.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }}))
+		require.NoError(t, r.queue.Do(t.Context(), &commit.Request{Task: task(func(*commit.Transaction) error { r.quota.max, r.testWriteEvery = max, time.Hour; return nil })}))
+		require.NoError(t, r.queue.Do(t.Context(), &commit.Request{Sync: true}))
 		journaltest.Eventually(t, "the space is measured", func() bool { return (r.Ready() == nil) == (max > 1) })
 	}
 }

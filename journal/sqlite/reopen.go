@@ -32,7 +32,7 @@ func (j *Journal) reopen() error {
 // which includes everything acknowledged.
 func (j *Journal) replace(ctx context.Context) error {
 	if j.files != nil {
-		if err := j.files.inPlace(); err != nil {
+		if err := j.files.checkMoved(); err != nil {
 			return err // another journal is there now
 		}
 	}

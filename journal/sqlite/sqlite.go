@@ -1,8 +1,8 @@
 // Package sqlite is the journal in one SQLite file, for one process.
 //
-// One goroutine writes, one transaction per group of requests (writer.go). The disk syncs the
-// write-ahead log (WAL) while the next group fills (flush.go). Claims are kept in memory
-// (claims.go). watermark.go, identity.go, rewrite.go and restore.go explain the files beside the
+// One goroutine writes, one transaction per group of requests (writer.go), which loads rows (find.go) and
+// flushes them (store.go). The disk syncs the write-ahead log (WAL) while the next group fills (flush.go).
+// Claims are read and decided in claim.go, and kept in memory (claims.go). watermark.go, identity.go, rewrite.go and restore.go explain the files beside the
 // journal.
 package sqlite
 
@@ -49,7 +49,6 @@ type Journal struct {
 	quota          *quota
 	files          *files    // nil while they could not be opened again
 	served         time.Time // when requests were last carried out
-	unserved       int       // requests of the group that come after what is carried out
 	watermark      *watermark
 	ledger         commit.Ledger
 	distrusted     bool
@@ -83,6 +82,7 @@ func Open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 		return nil, fmt.Errorf("open the journal %s: %w", path, whyNoFile(path, err))
 	}
 	go j.run()
+	j.background.Go(func() { j.claims.idle.Run(j.open) })
 	j.background.Go(func() { commit.DropDeletedRegularly(j.open, j, j.opt, j.giveBack) })
 	requests := j.Requests
 	j.background.Go(func() { requests.KeepHistoryBounded(j.open, j.deflateHistory) })
@@ -139,7 +139,7 @@ func open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 	if err != nil {
 		return nil, errors.Join(restoreHint(err), j.e.close(), j.files.close(), j.watermark.close(), lock.Close())
 	}
-	j.claims.changed.Notify()
+	j.claims.idle.Changed.Notify()
 	return j, nil
 }
 
@@ -183,7 +183,7 @@ func (j *Journal) quotaError(n commit.Quota) error {
 func (j *Journal) over(context.Context) (int64, error) { return j.quota.over.Load(), nil }
 
 // Changed implements Journal.
-func (j *Journal) Changed() <-chan struct{} { return j.claims.changed }
+func (j *Journal) Changed() <-chan struct{} { return j.claims.idle.Changed }
 
 // LockKind implements Journal.
 func (j *Journal) LockKind(_ context.Context, kind report.Kind) error {
@@ -237,7 +237,6 @@ func (j *Journal) shutDown() error {
 	j.queue.Close()
 	<-j.ended
 	j.background.Wait()
-	j.claims.close()
 	j.fail(journal.ErrClosed)
 
 	j.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"riskdex/journal/internal/commit"
@@ -148,6 +149,14 @@ func (s *store) insert(list []*commit.Row, query string, args []any) error {
 		r.Doc = last - int64(len(list)-1-i)
 	}
 	return err
+}
+
+// insertQuery returns the statement that inserts n documents, with the arguments of insertRows. special
+// are the values of the last columns. It still needs commit.SQL.
+func insertQuery(n int, special string) string {
+	return `INSERT INTO documents
+		(kind, id, version, op, state, code, accepted_at, waiting_since, ended_at, crc, body, origin, kept, alone, trace, error_type, reason)
+		VALUES ` + strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, {pending}, ?, ?, ?, ?, ?, ?, `+special+`, '', ''), `, n), ", ")
 }
 
 const plainArgs = 10 // of a document that has nothing special

@@ -47,13 +47,13 @@ func TestFileShrinks(t *testing.T) {
 		n += len(changes)
 	}
 	mustAppend(t, j, journaltest.Put("live", strings.Repeat("x", 100<<10)))
-	require.NoError(t, j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return nil }}))
+	require.NoError(t, j.queue.Do(t.Context(), &commit.Request{Sync: true}))
 	passed.Store(int64(journal.DefaultKeepDeleted + time.Hour))
 	if n, err := j.DropDeleted(t.Context()); n != many || err != nil {
 		t.Fatal(n, err)
 	}
 	require.NoError(t, j.giveBack(t.Context()))
-	require.NoError(t, j.queue.Do(t.Context(), &commit.Request{Sync: true, Run: func(*commit.Transaction) error { return j.e.freePages(t) }}))
+	require.NoError(t, j.queue.Do(t.Context(), &commit.Request{Sync: true, Task: task(func(*commit.Transaction) error { return j.e.freePages(t) })}))
 	require.NoError(t, j.Close())
 	if info, err := os.Stat(path); err != nil || info.Size() > 2*vacuumPages*pageSize+1<<20 {
 		t.Errorf("the file has %d bytes, %v", info.Size(), err)

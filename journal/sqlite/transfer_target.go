@@ -80,8 +80,8 @@ func (t *transferTarget) create(ctx context.Context) (err error) {
 
 // Insert implements transfer.Target.
 func (t *transferTarget) Insert(ctx context.Context, table *tables.Table, rows iter.Seq2[tables.Row, error]) error {
-	places := strings.Repeat(", ?", len(table.Columns))[2:]
-	stmt, err := t.conn.PrepareContext(ctx, "INSERT INTO "+table.Name+" ("+tables.Names(table.Columns)+") VALUES ("+places+")") // #nosec G202 -- names of the schema
+	parameters := strings.Repeat(", ?", len(table.Columns))[2:]
+	stmt, err := t.conn.PrepareContext(ctx, "INSERT INTO "+table.Name+" ("+tables.Names(table.Columns)+") VALUES ("+parameters+")") // #nosec G202 -- names of the schema
 	if err != nil {
 		return err
 	}

@@ -44,9 +44,9 @@ func (j *Journal) serve(group []*commit.Request) {
 	for {
 		j.quota.measureDisk()
 		j.quota.judge()
-		now, later := j.quota.admit(j.inPlace(group))
+		now, later := j.quota.admit(j.refuseIfMoved(group))
 		if len(now) > 0 || len(group) == 0 {
-			j.executeBefore(now, later)
+			j.execute(now, len(later) == 0)
 		}
 		if len(later) == 0 {
 			return
@@ -55,13 +55,13 @@ func (j *Journal) serve(group []*commit.Request) {
 	}
 }
 
-// inPlace checks that the files are where they belong. While they are not, it refuses the
+// refuseIfMoved checks that the files are where they belong. While they are not, it refuses the
 // deliveries of a group and returns the rest: what was acknowledged before is in the open
 // files, and still reaches the index.
-func (j *Journal) inPlace(group []*commit.Request) (rest []*commit.Request) {
+func (j *Journal) refuseIfMoved(group []*commit.Request) (rest []*commit.Request) {
 	var err error
 	if j.files != nil {
-		err = j.files.inPlace()
+		err = j.files.checkMoved()
 	}
 	if err == nil {
 		if j.moved.Swap(nil) != nil {
@@ -83,15 +83,9 @@ func (j *Journal) inPlace(group []*commit.Request) (rest []*commit.Request) {
 	return rest
 }
 
-// executeBefore carries out a part of a group, before the rest of it.
-func (j *Journal) executeBefore(part, rest []*commit.Request) {
-	j.unserved += len(rest)
-	j.execute(part)
-	j.unserved -= len(rest)
-	j.queue.KeepOrder(part, rest)
-}
-
-func (j *Journal) execute(all []*commit.Request) {
+// execute executes a group, or a part of one. Only the last part may be joined by requests that came
+// later.
+func (j *Journal) execute(all []*commit.Request, last bool) {
 	group := commit.DropLate(all, (*commit.Request).Late)
 	if len(group) == 0 && len(all) > 0 {
 		return
@@ -102,7 +96,7 @@ func (j *Journal) execute(all []*commit.Request) {
 	}
 	err, flushed := j.reopen(), false
 	if err == nil && (len(group) > 0 || j.failure.Load() != nil) {
-		group, flushed, err = j.commit(group)
+		group, flushed, err = j.commit(group, last)
 	}
 	switch {
 	case err == nil:
@@ -114,7 +108,7 @@ func (j *Journal) execute(all []*commit.Request) {
 		}
 	case classify(err) == commit.FaultRequest && len(group) > 1:
 		for i := range group {
-			j.executeBefore(group[i:i+1], group[i+1:])
+			j.execute(group[i:i+1], last && i == len(group)-1)
 		}
 		return
 	case classify(err) == commit.FaultRequest:
@@ -163,7 +157,7 @@ func (j *Journal) stop(err error) error {
 // all of them. After an error nothing has changed, neither in the database nor in memory,
 // unless it is an error of syncing. flushed says that a flush is under way, which answers
 // the group.
-func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushed bool, err error) {
+func (j *Journal) commit(group []*commit.Request, last bool) (all []*commit.Request, flushed bool, err error) {
 	<-j.testDisk()
 	if _, err := j.e.write.exec(begin); err != nil {
 		return group, false, fmt.Errorf("begin a transaction: %w", err)
@@ -172,7 +166,7 @@ func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushe
 	s := newStore(j.e, &after)
 	tx := commit.NewTransaction(s, j.opt.Now(), &after)
 	tx.Growth = j.Growth()
-	if group, err = j.fill(tx, s, group); err == nil {
+	if group, err = j.fill(tx, s, group, last); err == nil {
 		err = s.finish(j.ledger)
 	}
 	if err == nil {
@@ -204,20 +198,21 @@ func (j *Journal) commit(group []*commit.Request) (all []*commit.Request, flushe
 
 // fill carries out a group, and then the requests that arrive while the disk still works on
 // the group before: until that is done, nothing can be committed anyway.
-func (j *Journal) fill(tx *commit.Transaction, s *store, group []*commit.Request) (all []*commit.Request, err error) {
-	for more := group; len(more) > 0; more = j.joining(all) {
+func (j *Journal) fill(tx *commit.Transaction, s *store, group []*commit.Request, last bool) (all []*commit.Request, err error) {
+	for more := group; len(more) > 0; {
 		all = append(all, more...)
 		tx.Now = j.opt.Now()
 		s.now = tx.Now
-		stay, err := tx.Execute(more)
+		err := tx.Execute(more)
 		if err == nil {
 			err = tx.Flush()
 		}
 		if err != nil {
 			return all, err
 		}
-		all = commit.Without(all, stay)
-		j.queue.PutBack(stay)
+		if more = nil; last {
+			more = j.joining(all)
+		}
 	}
 	if len(all) == 0 {
 		if _, err := j.e.write.exec(`UPDATE meta SET value = value + 1 WHERE name = 'probes'`); err != nil {
@@ -228,10 +223,9 @@ func (j *Journal) fill(tx *commit.Transaction, s *store, group []*commit.Request
 }
 
 // joining waits for requests while the disk works on the group before, and returns none once
-// that has ended. Near a quota no request joins: each group is checked on its own. Nor does any
-// join a part of a group: it came after the rest.
+// that has ended. Near a quota no request joins: each group is checked on its own.
 func (j *Journal) joining(group []*commit.Request) []*commit.Request {
-	if j.claims.flush == nil || j.unserved > 0 || j.quota.err() != nil || j.quota.mayExceedAfter(commit.MaxGroupBytes) {
+	if j.claims.flush == nil || j.quota.err() != nil || j.quota.mayExceedAfter(commit.MaxGroupBytes) {
 		return nil
 	}
 	for {
@@ -260,7 +254,7 @@ const begin = `BEGIN IMMEDIATE`
 // says that SQLite did so unseen, and that what came after it is in the table already.
 func (j *Journal) rollback(cause error) error {
 	if _, err := j.e.write.exec(`ROLLBACK`); err != nil && classify(cause) == commit.FaultRequest {
-		return fmt.Errorf("undo what failed (%v): %w", cause, err)
+		return fmt.Errorf("undo what failed (%s): %w", cause.Error(), err)
 	}
 	return cause
 }

@@ -2,6 +2,7 @@ package commit
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,9 +13,99 @@ import (
 	"riskdex/report"
 )
 
-// Append accepts a delivery. Refusals get versions as well, in the order of the records:
+// Append implements Journal.
+func (j *Requests) Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error) {
+	start := time.Now()
+	if err := checkDelivery(d); err != nil {
+		return nil, err
+	}
+	quota := quotaOf(d)
+	err := j.hooks.CheckQuota(quota)
+	if err != nil && j.hooks.CheckQuota(DiskQuota) == nil { // the history may give way
+		j.growth.lookSoon()
+	}
+	t := &delivery{Delivery: d, opt: j.opt, checkQuota: j.hooks.CheckQuota}
+	if err == nil {
+		n := len(d.Changes) + len(d.Refusals)
+		err = j.queue.Do(ctx, &Request{
+			Task: t, Gone: d.Gone, Kind: kindOf(d), Keys: keysOf(d), Changes: d.Changes, Versions: n, Bytes: bytesOf(d), Size: n, Sync: true, Quota: quota,
+		})
+	}
+	if err == nil {
+		err = t.before
+	}
+	if err != nil {
+		return nil, fmt.Errorf("append a delivery of %d changes to the journal: %w", len(d.Changes), err)
+	}
+	j.opt.Observe(time.Since(start).Seconds())
+	return t.stamps, nil
+}
+
+// keysOf returns the documents that a delivery names.
+func keysOf(d report.Delivery) []report.Key {
+	keys := make([]report.Key, 0, len(d.Changes))
+	for _, c := range d.Changes {
+		keys = append(keys, c.Key)
+		if c.OwnID != "" && c.OwnID != c.ID {
+			keys = append(keys, report.Key{Kind: c.Kind, ID: c.OwnID})
+		}
+	}
+	return keys
+}
+
+// bytesOf is roughly how much a delivery writes.
+func bytesOf(d report.Delivery) (n int) {
+	for _, c := range d.Changes {
+		n += len(c.Body)
+	}
+	for _, r := range d.Refusals {
+		n += min(len(r.Body), journal.MaxRefusalBody)
+	}
+	if d.Receipt != nil {
+		n += len(d.Receipt.Answer)
+	}
+	return n
+}
+
+// delivery is the task of Append.
+type delivery struct {
+	report.Delivery
+	opt        journal.Options
+	checkQuota func(Quota) error
+
+	stamps []report.Stamp
+	before error // why it was not accepted: it is a repeat, or there is no room
+}
+
+// Execute implements Task. A repeat is no error of the transaction, which others share.
+func (t *delivery) Execute(tx *Transaction) (err error) {
+	d := t.Delivery
+	if t.before, err = tx.repeats(d); t.before != nil || err != nil {
+		return err
+	}
+	if err := t.checkQuota(FullQuota); err != nil {
+		if d.RetryOf != 0 {
+			return err // the refusal that it retries is kept
+		}
+		d.Refusals = nil // keeping them is a convenience
+		if only, notLive := tx.removesOnly(d); notLive != nil || !only {
+			t.before = err
+			return notLive
+		}
+	}
+	if err := tx.Store.BeginDelivery(len(d.Changes) + len(d.Refusals)); err != nil {
+		return err
+	}
+	defer tx.Store.EndDelivery()
+	if t.stamps, err = tx.Deliver(d, t.opt); err != nil {
+		return err
+	}
+	return tx.receive(d, t.stamps)
+}
+
+// Deliver accepts a delivery. Refusals get versions as well, in the order of the records:
 // they tell what was accepted before each refusal and what after.
-func (tx *Transaction) Append(d report.Delivery, opt journal.Options) ([]report.Stamp, error) {
+func (tx *Transaction) Deliver(d report.Delivery, opt journal.Options) ([]report.Stamp, error) {
 	tx.source = sourceOf(d)
 	place, err := tx.beginRetry(d.RetryOf)
 	if err != nil {
@@ -55,6 +146,7 @@ func (tx *Transaction) Append(d report.Delivery, opt journal.Options) ([]report.
 			return nil, err
 		}
 	}
+	tx.Delivered = append(tx.Delivered, stamps)
 	return stamps, tx.refuse(d, places, opt)
 }
 
@@ -255,7 +347,6 @@ func (tx *Transaction) put(c *report.Change, n Naming, origin report.Version, ol
 		tx.known[c.Key] = old
 	}
 	old.accept(*c, n, origin, waiting)
-	tx.noteCode(old)
 	tx.change(old)
 	return nil
 }

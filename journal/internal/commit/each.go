@@ -15,7 +15,7 @@ const MaxBatch = 500
 // reports whether it did.
 type changer func(*Transaction, Content, *Row) (bool, error)
 
-// forEach calls change, in durable transactions, with each of stamps that is the newest
+// forEach has change called, in durable transactions, with each of stamps that is the newest
 // version of its document, and returns for how many it did something.
 func (j *Requests) forEach(ctx context.Context, stamps []report.Stamp, n Quota, change changer) (sum int, err error) {
 	for _, s := range stamps {
@@ -33,37 +33,42 @@ func (j *Requests) forEach(ctx context.Context, stamps []report.Stamp, n Quota, 
 			keys[i] = c.Key
 			size += len(c.Body)
 		}
-		var done int
-		if err := j.queue.Do(ctx, &Request{Keys: keys, Bytes: size, Size: len(list), Sync: true, Quota: n, Run: func(tx *Transaction) (err error) {
-			done, err = tx.ForEach(list, change)
-			return err
-		}}); err != nil {
+		t := &ForEach{List: list, Change: change}
+		if err := j.queue.Do(ctx, &Request{Task: t, Kind: stamps[0].Kind, Keys: keys, Bytes: size, Size: len(list), Sync: true, Quota: n}); err != nil {
 			return sum, err
 		}
-		sum += done
+		sum += t.Changed
 		stamps = rest
 	}
 	return sum, nil
 }
 
-// ForEach calls change for every document of the list that still has the version that is
-// stated there, and returns how many it changed.
-func (tx *Transaction) ForEach(list []Content, change changer) (n int, err error) {
-	for _, c := range list {
+// ForEach is the task of changing every document of a list that still has the version that is stated there.
+type ForEach struct {
+	List   []Content
+	Change changer
+
+	Changed int // how many it changed
+}
+
+// Execute implements Task.
+func (t *ForEach) Execute(tx *Transaction) error {
+	t.Changed = 0
+	for _, c := range t.List {
 		r, err := tx.Find(c.Key)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if r == nil || r.Version != c.Version {
 			continue
 		}
-		changed, err := change(tx, c, r)
+		changed, err := t.Change(tx, c, r)
 		if err != nil {
-			return 0, fmt.Errorf("%s %q: %w", c.Kind, c.ID, err)
+			return fmt.Errorf("%s %q: %w", c.Kind, c.ID, err)
 		}
 		if changed {
-			n++
+			t.Changed++
 		}
 	}
-	return n, nil
+	return nil
 }

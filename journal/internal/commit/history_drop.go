@@ -72,17 +72,10 @@ func (j *Requests) dropPast(ctx context.Context, aged bool) (sum int, gaveWay bo
 			over, err = j.hooks.Over(ctx)
 		}
 		if err == nil {
-			err = j.queue.Do(ctx, &Request{Size: TombstoneStep, Quota: DiskQuota, Run: func(tx *Transaction) (err error) {
-				before := int64(0)
-				switch {
-				case aged && j.opt.History < 0:
-					before = math.MaxInt64
-				case aged:
-					before = tx.Now.Add(-j.opt.History).UnixMicro()
-				}
-				n, err = tx.dropPast(before, j.opt.HistoryMaxBytes, over)
-				return err
-			}})
+			t := &dropPast{opt: j.opt, aged: aged, over: over}
+			if err = j.queue.Do(ctx, &Request{Task: t, Size: TombstoneStep, Quota: DiskQuota}); err == nil {
+				n = t.dropped
+			}
 		}
 		sum += n
 		gaveWay = gaveWay || over > 0 && n > 0
@@ -98,14 +91,31 @@ func (j *Requests) dropPast(ctx context.Context, aged bool) (sum int, gaveWay bo
 	}
 }
 
-// dropPast drops what is older than the history is kept, and then what exceeds its size or has to give
-// way, which it notes: nothing else tells why the history begins later than it should.
-func (tx *Transaction) dropPast(before, most, over int64) (n int, err error) {
+// dropPast is the task of one step of it.
+type dropPast struct {
+	opt  journal.Options
+	aged bool
+	over int64
+
+	dropped int
+}
+
+// Execute implements Task. It drops what is older than the history is kept, and then what exceeds its size or
+// has to give way, which it notes: nothing else tells why the history begins later than it should.
+func (d *dropPast) Execute(tx *Transaction) error {
+	before := int64(0)
+	switch {
+	case d.aged && d.opt.History < 0:
+		before = math.MaxInt64
+	case d.aged:
+		before = tx.Now.Add(-d.opt.History).UnixMicro()
+	}
+	d.dropped = 0
 	bytes, may, err := tx.Store.PastBytes()
 	if err != nil || !may {
-		return 0, err
+		return err
 	}
-	excess, cut, last := max(bytes-most, over), false, int64(0)
+	excess, cut, last := max(bytes-d.opt.HistoryMaxBytes, d.over), false, int64(0)
 	err = tx.Store.Query(func(scan func(...any) error) error {
 		var version, at, size int64
 		if err := scan(&version, &at, &size); err != nil {
@@ -129,14 +139,14 @@ func (tx *Transaction) dropPast(before, most, over int64) (n int, err error) {
 				t.HistoryBytes -= size + HistoryRowBytes
 				t.HistoryDropped++
 			})
-			n++
+			d.dropped++
 			return err
 		}, `DELETE FROM history WHERE version <= $1 RETURNING kind, coalesce(length(old_body), 0)`, last)
 	}
 	if err == nil && cut {
 		err = tx.note(NotePrefix+report.HistoryCutNote, report.NoteOfTime(tx.Now))
 	}
-	return n, err
+	return err
 }
 
 var oldestPast = fmt.Sprintf(`SELECT version, at, coalesce(length(old_body), 0) FROM history ORDER BY version LIMIT %d`, TombstoneStep)

@@ -60,17 +60,17 @@ func (h Histories) PastAt(ctx context.Context, key report.Key, at time.Time) (pa
 	return past, err
 }
 
-// place is where a version is kept: in the row of the version that replaced it, or in documents
+// stored is where the content of a version is: in the row of the version that replaced it, or in documents
 // if row is nil.
-type place struct {
+type stored struct {
 	old Replaced
 	row *HistoryRow
 }
 
-// located is a version with its place, which is nil if its content is unknown.
+// located is a version with what stores it, which is nil if its content is unknown.
 type located struct {
 	report.Past
-	place *place
+	in *stored
 }
 
 // historyPage is how many rows are read at a time if it is unknown how many are needed.
@@ -96,7 +96,7 @@ func pastVersion(ctx context.Context, p Past, k report.Key, v report.Version) (r
 	}
 	found, err := versions(p, k, v+1, 1)
 	for _, l := range found {
-		if l.Version == v || l.place != nil && l.place.old.Version == v {
+		if l.Version == v || l.in != nil && l.in.old.Version == v {
 			return withBody(ctx, p, l)
 		}
 	}
@@ -160,7 +160,7 @@ func versions(p Past, k report.Key, before report.Version, limit int) (list []lo
 	if err != nil {
 		return nil, err
 	}
-	above, err := placeBefore(p, k, before)
+	above, err := storedBefore(p, k, before)
 	if err != nil {
 		return nil, err
 	}
@@ -169,12 +169,12 @@ func versions(p Past, k report.Key, before report.Version, limit int) (list []lo
 		return nil, err
 	}
 	replaced := above.replacedAt()
-	add := func(l located, at *place) {
+	add := func(l located, at *stored) {
 		l.Key = k
 		if !l.Gap {
 			l.ReplacedAt = replaced
 		}
-		if l.place = at; at != nil {
+		if l.in = at; at != nil {
 			l.describe(at.old)
 		}
 		if l.UntilUnknown = unsure; !unsure {
@@ -208,7 +208,7 @@ func versions(p Past, k report.Key, before report.Version, limit int) (list []lo
 			l.Gap = true
 			add(l, nil)
 		}
-		above = &place{r.Old, r}
+		above = &stored{r.Old, r}
 	}
 	if len(rows) < limit {
 		alone()
@@ -220,30 +220,30 @@ func (old Replaced) isOf(r *HistoryRow) bool {
 	return old.Version >= r.Version && old.At == r.At && old.Op == r.Op
 }
 
-func (a *place) replacedAt() time.Time {
+func (a *stored) replacedAt() time.Time {
 	if a.row == nil {
 		return time.Time{}
 	}
 	return FromMicro(a.row.At)
 }
 
-// placeBefore returns the place of the newest version before the given one.
-func placeBefore(p Past, k report.Key, before report.Version) (*place, error) {
+// storedBefore returns what stores the newest version before the given one.
+func storedBefore(p Past, k report.Key, before report.Version) (*stored, error) {
 	if before != newest {
 		next, err := p.After(k, before-1, 1)
 		if err != nil || len(next) > 0 {
-			return nextPlace(next), err
+			return nextStored(next), err
 		}
 	}
 	old, err := p.Current(k)
-	return &place{old: old}, err
+	return &stored{old: old}, err
 }
 
-func nextPlace(next []HistoryRow) *place {
+func nextStored(next []HistoryRow) *stored {
 	if len(next) == 0 {
-		return &place{}
+		return &stored{}
 	}
-	return &place{next[0].Old, &next[0]}
+	return &stored{next[0].Old, &next[0]}
 }
 
 // shownFrom returns when the index first had this version or a later one, 0 if never. unsure is
@@ -312,7 +312,7 @@ func withBody(ctx context.Context, p Past, l located) (report.Past, error) {
 	if l.Op == report.Delete {
 		return l.Past, nil
 	}
-	at, err := keptAt(p, l.Key, l.place)
+	at, err := keptAt(p, l.Key, l.in)
 	if err != nil {
 		return report.Past{}, err
 	}
@@ -329,7 +329,7 @@ func withBody(ctx context.Context, p Past, l located) (report.Past, error) {
 
 // keptAt follows versions with the same body to the one that keeps it; nil if that one is
 // unknown.
-func keptAt(p Past, k report.Key, at *place) (*place, error) {
+func keptAt(p Past, k report.Key, at *stored) (*stored, error) {
 	for at != nil && at.row != nil && at.old.Form == FormSame {
 		rows, err := p.After(k, at.row.Version, historyPage)
 		if err != nil {
@@ -339,7 +339,7 @@ func keptAt(p Past, k report.Key, at *place) (*place, error) {
 			if !rows[i].Old.isOf(at.row) {
 				return nil, nil
 			}
-			if at = (&place{rows[i].Old, &rows[i]}); at.old.Form != FormSame {
+			if at = (&stored{rows[i].Old, &rows[i]}); at.old.Form != FormSame {
 				return at, nil
 			}
 		}
@@ -350,13 +350,13 @@ func keptAt(p Past, k report.Key, at *place) (*place, error) {
 		if err != nil || !now.isOf(at.row) {
 			return nil, err
 		}
-		return &place{old: now}, nil
+		return &stored{old: now}, nil
 	}
 	return at, nil
 }
 
-// bodyAt reads and verifies the body at a place.
-func bodyAt(p Past, k report.Key, at *place) (body []byte, lost report.Lost, err error) {
+// bodyAt reads and verifies the body of what is stored.
+func bodyAt(p Past, k report.Key, at *stored) (body []byte, lost report.Lost, err error) {
 	switch {
 	case at == nil:
 		return nil, report.LostUnknown, nil

@@ -5,8 +5,8 @@ import "riskdex/report"
 // A sender that hangs up on a delivery may send a newer one, and that may be queued first, because
 // requests overtake each other on their way to the queue. Then the older one would become the
 // newest. So each request is checked after it was taken from the queue: if a newer delivery has
-// overtaken it, its sender has hung up before, which is known by then. Deliveries that are queued
-// later are executed later.
+// overtaken it, its sender has hung up before, which is known by then. Deliveries of its kind that are
+// queued later are executed later.
 
 // Late returns why a request must no longer be executed, or nil. Settlements and changes by
 // operators go by versions and are never late.

@@ -32,18 +32,45 @@ func (j *Requests) ReplaceDead(ctx context.Context, letter report.Stamp, c repor
 	if err == nil && c.Key != letter.Key {
 		err = errors.New("it is for another document")
 	}
-	var stamp report.Stamp
+	t := &replacement{letter: letter, by: c}
 	if err == nil {
 		d := report.Delivery{Changes: []report.Change{c}}
-		err = j.queue.Do(ctx, &Request{Keys: []report.Key{c.Key}, Bytes: len(c.Body), Sync: true, Quota: quotaOf(d), Run: func(tx *Transaction) (err error) {
-			stamp, err = tx.replaceDead(letter, c)
-			return err
-		}})
+		err = j.queue.Do(ctx, &Request{Task: t, Kind: c.Kind, Keys: []report.Key{c.Key}, Bytes: len(c.Body), Sync: true, Quota: quotaOf(d)})
 	}
 	if err != nil {
 		return report.Stamp{}, fmt.Errorf("replace the dead letter of %s %q in the journal: %w", letter.Kind, letter.ID, err)
 	}
-	return stamp, nil
+	return t.stamp, nil
+}
+
+// replacement is the task of ReplaceDead.
+type replacement struct {
+	letter report.Stamp
+	by     report.Change
+
+	stamp report.Stamp
+}
+
+// Execute implements Task.
+func (t *replacement) Execute(tx *Transaction) error {
+	r, err := tx.Find(t.letter.Key)
+	if err != nil {
+		return err
+	}
+	if r == nil || r.Version != t.letter.Version || r.State != StateDead {
+		return report.ErrNotFound
+	}
+	if err := tx.checkHeld(r.Version); err != nil {
+		return err
+	}
+	tx.source = report.Source{Call: sourceReplaceDead}
+	c := t.by
+	n, _, err := tx.nameCity(&c, c.ID, r, 0)
+	if err == nil { // what was refused since the dead one was delivered stays newer
+		err = tx.put(&c, n, r.originOf(), r)
+	}
+	t.stamp = report.Stamp{Key: c.Key, Version: c.Version}
+	return err
 }
 
 // RetryDead accepts a dead letter as a new change. It is no newer delivery: what was
@@ -58,25 +85,6 @@ func (tx *Transaction) RetryDead(c Content, r *Row) (bool, error) {
 	tx.source = report.Source{Call: sourceRetryDead}
 	err := tx.put(&c.Change, r.Naming, r.originOf(), r)
 	return err == nil, err
-}
-
-func (tx *Transaction) replaceDead(s report.Stamp, c report.Change) (report.Stamp, error) {
-	r, err := tx.Find(s.Key)
-	if err != nil {
-		return report.Stamp{}, err
-	}
-	if r == nil || r.Version != s.Version || r.State != StateDead {
-		return report.Stamp{}, report.ErrNotFound
-	}
-	if err := tx.checkHeld(r.Version); err != nil {
-		return report.Stamp{}, err
-	}
-	tx.source = report.Source{Call: sourceReplaceDead}
-	n, _, err := tx.nameCity(&c, c.ID, r, 0)
-	if err == nil { // what was refused since the dead one was delivered stays newer
-		err = tx.put(&c, n, r.originOf(), r)
-	}
-	return report.Stamp{Key: c.Key, Version: c.Version}, err
 }
 
 // dropDead gives a dead letter up. A checksum that did not fit must not begin to.

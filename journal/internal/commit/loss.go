@@ -84,13 +84,19 @@ func (j *Requests) CheckGiven(ctx context.Context, given []report.Stamp) error {
 	given = slices.DeleteFunc(slices.Clone(given), func(s report.Stamp) bool { return !s.Version.InReach(now) })
 	lost, err := j.hooks.Lost(ctx, given)
 	if err == nil && len(lost) > 0 {
-		err = j.queue.Do(ctx, &Request{Sync: true, Run: func(tx *Transaction) error { return tx.NoteLost(lost) }})
+		err = j.queue.Do(ctx, &Request{Task: lostVersions(lost), Sync: true})
 	}
 	if err != nil {
 		return fmt.Errorf("compare the journal with %d versions that it gave out: %w", len(given), err)
 	}
 	return nil
 }
+
+// lostVersions is the task of CheckGiven: to note that they are lost.
+type lostVersions []report.Version
+
+// Execute implements Task.
+func (t lostVersions) Execute(tx *Transaction) error { return tx.NoteLost(t) }
 
 // NoteLost notes that versions are lost which the journal gave out: it was set back to a state
 // before them.
@@ -146,28 +152,33 @@ func (tx *Transaction) checkHeld(v report.Version) error {
 // held back can be claimed, and whoever follows the feed begins anew: what it told may not be true any
 // more.
 func (j *Requests) AcknowledgeLoss(ctx context.Context) (report.Loss, error) {
-	var l Loss
-	err := j.queue.Do(ctx, &Request{Sync: true, Run: func(tx *Transaction) error {
-		found, err := one(tx.Store, l.ScanTargets(), `DELETE FROM loss RETURNING since, until, noticed_at`)
-		if err == nil && !found {
-			err = report.ErrNotFound
-		}
-		if err != nil {
-			return err
-		}
-		tx.ledger.Loss, tx.Wake, tx.ByKind = Loss{}, true, true
-		for _, k := range report.AllKinds() {
-			tx.Kinds[k] = struct{}{}
-		}
-		if err := tx.note(FeedName, rand.Text()); err != nil {
-			return err
-		}
-		return tx.note(NotePrefix+report.AcknowledgedLossNote(l.Report()), report.NoteOfLoss(l.Report()))
-	}})
-	if err != nil {
+	var t acknowledgement
+	if err := j.queue.Do(ctx, &Request{Task: &t, Sync: true}); err != nil {
 		return report.Loss{}, fmt.Errorf("acknowledge a loss of the journal: %w", err)
 	}
-	return l.Report(), nil
+	return t.loss.Report(), nil
+}
+
+// acknowledgement is the task of AcknowledgeLoss.
+type acknowledgement struct{ loss Loss }
+
+// Execute implements Task.
+func (t *acknowledgement) Execute(tx *Transaction) error {
+	found, err := one(tx.Store, t.loss.ScanTargets(), `DELETE FROM loss RETURNING since, until, noticed_at`)
+	if err == nil && !found {
+		err = report.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	tx.ledger.Loss, tx.Wake, tx.ByKind = Loss{}, true, true
+	for _, k := range report.AllKinds() {
+		tx.Kinds[k] = struct{}{}
+	}
+	if err := tx.note(FeedName, rand.Text()); err != nil {
+		return err
+	}
+	return tx.note(NotePrefix+report.AcknowledgedLossNote(t.loss.Report()), report.NoteOfLoss(t.loss.Report()))
 }
 
 // FromMicro is a time in microseconds.

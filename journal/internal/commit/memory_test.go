@@ -82,7 +82,7 @@ func TestRulesInMemory(t *testing.T) {
 	key := report.Key{Kind: report.Advisories, ID: "1"}
 	deliver := func(list ...report.Change) func(*Transaction) error {
 		return func(tx *Transaction) error {
-			_, err := tx.Append(report.Delivery{Changes: list}, journal.Options{})
+			_, err := tx.Deliver(report.Delivery{Changes: list}, journal.Options{})
 			return err
 		}
 	}
@@ -95,8 +95,7 @@ func TestRulesInMemory(t *testing.T) {
 		return func(tx *Transaction) error {
 			r := m.rows[key]
 			c := Content{report.Change{Key: key, Version: r.Version, Op: r.Op, AcceptedAt: FromMicro(r.AcceptedAt), Body: []byte("{}")}, true}
-			_, err := tx.ForEach([]Content{c}, rule)
-			return err
+			return (&ForEach{List: []Content{c}, Change: rule}).Execute(tx)
 		}
 	}
 	for i, step := range []struct {
@@ -146,8 +145,13 @@ func TestNothingIsWrittenAfterALookupFailed(t *testing.T) {
 	m := &memory{fails: errors.New("the disk cannot be read")}
 	keys := []report.Key{{Kind: report.Advisories, ID: "1"}, {Kind: report.Advisories, ID: "2"}, {Kind: report.Advisories, ID: "3"}}
 	tx := NewTransaction(m, time.UnixMicro(1), &Ledger{Totals: map[report.Kind]Totals{}})
-	_, err := tx.Execute([]*Request{{Keys: keys, Run: func(*Transaction) error { t.Error("a request is carried out"); return nil }}})
+	err := tx.Execute([]*Request{{Keys: keys, Task: task(func(*Transaction) error { t.Error("a request is carried out"); return nil })}})
 	if !errors.Is(err, m.fails) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// task is a Task that calls a function.
+type task func(*Transaction) error
+
+func (f task) Execute(tx *Transaction) error { return f(tx) }

@@ -26,9 +26,15 @@ func (tx *Transaction) note(name, value string) error {
 // KeepNote is the statement of both engines that keeps a note.
 const KeepNote = `INSERT INTO ids (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`
 
+// note is the task of Note.
+type note struct{ name, value string }
+
+// Execute implements Task.
+func (n note) Execute(tx *Transaction) error { return tx.note(n.name, n.value) }
+
 // Note implements Journal.
 func (j *Requests) Note(ctx context.Context, name, value string) error {
-	err := j.queue.Do(ctx, &Request{Sync: true, Run: func(tx *Transaction) error { return tx.note(NotePrefix+name, value) }})
+	err := j.queue.Do(ctx, &Request{Task: note{NotePrefix + name, value}, Sync: true})
 	if err != nil {
 		return fmt.Errorf("note %s in the journal: %w", name, err)
 	}

@@ -1,8 +1,8 @@
 package commit
 
 import (
-	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -19,52 +19,81 @@ const (
 	MaxGroupChanges  = 4096
 )
 
-// Request is one caller's part of a group commit.
-type Request struct {
-	Ctx      context.Context          // of the caller; once it ends, the request is not executed
-	Gone     func() bool              // reports whether the sender has hung up; nil without a sender
-	Run      func(*Transaction) error // may run again after a rollback, so it must not change its inputs
-	Keys     []report.Key             // documents that Run will probably look up
-	Versions int                      // how many versions Run will probably take
-	Bytes    int                      // roughly how much it writes
-	Size     int                      // how many documents it changes
-	Sync     bool                     // its effect must survive a power cut once it is answered
-	Long     bool                     // it may take minutes
-	Quota    Quota                    // which limits apply to it
-	Done     chan error               // gets the answer; buffered
+// A delivery with at least so many documents or bytes is large.
+const (
+	LargeRequest = 512
+	largeBytes   = 4 << 20
+)
 
-	of    *Queue     // the queue in which it waits, or from which it was taken
-	since time.Time  // when it was queued
-	seq   uint64     // its position in the order of arrival
-	Scope *Scope     // the documents that decide what it may overtake; nil if it may overtake anything
-	ahead []*Request // the requests that it would overtake
-	stays bool       // it must not overtake
+// Task is what a request does. The writer executes it in its transaction, and once more after a rollback,
+// so Execute sets its results anew and leaves its inputs as they are. Its caller reads the results after
+// the answer, and not at all if it does not wait for that.
+type Task interface {
+	Execute(tx *Transaction) error
 }
 
-// Queue has the requests that wait for the writer, in the order of their arrival. A caller waits
-// for each of them, so the callers bound their number. The methods may be called concurrently.
+// Request is one caller's part of a group commit.
+type Request struct {
+	Ctx      context.Context // of the caller; once it ends, the request is not executed
+	Gone     func() bool     // reports whether the sender has hung up; nil without a sender
+	Task     Task            // nil only tries whether the journal can be written
+	Kind     report.Kind     // of its documents, if they are of one
+	Keys     []report.Key    // documents that it will probably look up
+	Changes  []report.Change // of a delivery
+	Versions int             // how many it will probably take; a delivery takes some
+	Bytes    int             // roughly how much it writes
+	Size     int             // how many documents it changes
+	Sync     bool            // its effect must survive a power cut once it is answered
+	Long     bool            // it may take minutes
+	Quota    Quota           // which limits apply to it
+	Done     chan error      // gets the answer; buffered
+
+	of    *Queue    // the queue in which it waits, or from which it was taken
+	since time.Time // when it was queued
+}
+
+// IsLarge reports whether r is a large delivery.
+func (r *Request) IsLarge() bool {
+	return r.Versions > 0 && (r.Size >= LargeRequest || r.Bytes >= largeBytes)
+}
+
+// line is what waits in the order of its arrival: the deliveries of a kind, of which the later one is
+// newer, or whatever else is about a kind, which goes by versions.
+type line struct {
+	kind     report.Kind
+	delivery bool
+}
+
+func (r *Request) line() line { return line{r.Kind, r.Versions > 0} }
+
+// Queue has the requests that wait for the writer, in a line for the deliveries of each kind and one for
+// the rest of its requests. A caller waits for each request, so the callers bound their number. The
+// methods may be called concurrently.
 //
-// After each group with a large request comes a group of small requests, which overtake the large
-// ones that still wait. So a small request waits for at most one large one, and neither starves.
-// The transaction decides which requests may overtake (mayGoFirst).
+// Lines take turns: each group begins with the first request of another one, and gets what else fits of
+// all lines. So a delivery waits for those of its kind that came before it, and between two of them for
+// at most one group of each other line.
 //
-// With concurrent transactions, a large delivery is a group of its own, and small requests also
-// overtake it while it is executed.
+// With Concurrent set, a large delivery is a group of its own. While it is executed, no other request
+// of its kind is, since that might wait for it in the database.
 type Queue struct {
 	Wake       Signal // tells the writer to look at the queue
 	Concurrent bool   // several transactions may run at the same time
 
 	mu         sync.Mutex
-	waiting    []*Request
-	arrived    uint64
+	waiting    map[line][]*Request
+	turns      []line                // the one whose turn is next comes first
 	unanswered map[*Request]struct{} // waiting or being executed
-	small      bool                  // the next group has only small requests
-	apart      *Request              // the large delivery that is executed beside the others
+	apart      map[report.Kind]bool  // of which a large delivery is executed beside other groups
 	closed     bool
 }
 
 // NewQueue returns an empty queue.
-func NewQueue() *Queue { return &Queue{Wake: NewSignal(), unanswered: map[*Request]struct{}{}} }
+func NewQueue() *Queue {
+	return &Queue{
+		Wake: NewSignal(), waiting: map[line][]*Request{}, unanswered: map[*Request]struct{}{}, apart: map[report.Kind]bool{},
+	}
+}
 
 // Expect makes Oldest count something that is not a request, until answered is called.
 func (q *Queue) Expect() (answered func()) {
@@ -114,11 +143,8 @@ func (q *Queue) Do(ctx context.Context, r *Request) error {
 		q.mu.Unlock()
 		return journal.ErrClosed
 	}
-	q.arrived++
-	r.seq = q.arrived
 	r.of, r.since = q, time.Now()
-	q.unanswered[r] = struct{}{}
-	q.waiting = append(q.waiting, r)
+	q.add(r)
 	q.mu.Unlock()
 	q.Wake.Notify()
 
@@ -136,11 +162,28 @@ func (q *Queue) Do(ctx context.Context, r *Request) error {
 	}
 }
 
+// add appends r to its line. The caller holds mu.
+func (q *Queue) add(r *Request) {
+	l := r.line()
+	if _, ok := q.waiting[l]; !ok {
+		q.turns = append(q.turns, l)
+	}
+	q.waiting[l] = append(q.waiting[l], r)
+	q.unanswered[r] = struct{}{}
+}
+
 // Len returns the number of waiting requests.
 func (q *Queue) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.waiting)
+	return q.len()
+}
+
+func (q *Queue) len() (n int) {
+	for _, list := range q.waiting {
+		n += len(list)
+	}
+	return n
 }
 
 // forget drops a request whose caller has left, so that what waits does not pile
@@ -148,8 +191,9 @@ func (q *Queue) Len() int {
 func (q *Queue) forget(r *Request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if i := slices.Index(q.waiting, r); i >= 0 {
-		q.waiting = slices.Delete(q.waiting, i, i+1)
+	list := q.waiting[r.line()]
+	if i := slices.Index(list, r); i >= 0 {
+		q.waiting[r.line()] = slices.Delete(list, i, i+1)
 		delete(q.unanswered, r)
 	}
 }
@@ -176,94 +220,77 @@ func (q *Queue) Next(timeout <-chan time.Time, interrupt <-chan struct{}) (group
 func (q *Queue) Take(before []*Request) (group []*Request, open bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.small || len(before) > 0 || q.apart != nil {
-		group = q.pick(before, true)
-	}
-	if len(group) == 0 && q.apart == nil {
-		group = q.pick(before, false)
-	}
-	if len(group) > 0 && q.apart == nil {
-		q.small = slices.ContainsFunc(group, (*Request).isLarge)
-		if q.GoesApart(group[0]) {
-			q.apart = group[0]
+	room := roomBeside(before)
+	turn := -1 // the line with which the group begins
+	for i, l := range q.turns {
+		if q.apart[l.kind] {
+			continue
+		}
+		n := 0
+		for _, r := range q.waiting[l] {
+			alone := q.GoesApart(r)
+			if alone && len(group) > 0 || !room.take(r) {
+				break
+			}
+			n++
+			group = append(group, r)
+			if turn < 0 {
+				turn = i
+			}
+			if alone {
+				q.apart[l.kind] = true
+				break
+			}
+		}
+		q.waiting[l] = slices.Delete(q.waiting[l], 0, n)
+		if q.apart[l.kind] {
+			break
 		}
 	}
-	return group, len(group) > 0 || !q.closed || q.apart != nil
+	if turn >= 0 && len(before) == 0 {
+		l := q.turns[turn]
+		q.turns = append(slices.Delete(q.turns, turn, turn+1), l)
+	}
+	return group, len(group) > 0 || !q.closed || len(q.apart) > 0
+}
+
+// room is what still fits into a group. Its first request always does.
+type room struct {
+	requests, size int
+	bytes          int64
+}
+
+func roomBeside(group []*Request) room {
+	left := room{requests: maxGroupRequests, size: MaxGroupChanges, bytes: MaxGroupBytes}
+	for _, r := range group {
+		left = left.beside(r)
+	}
+	return left
+}
+
+func (left room) beside(r *Request) room {
+	return room{requests: left.requests - 1, size: left.size - r.Size, bytes: left.bytes - int64(r.Bytes)}
+}
+
+// take reports whether r fits, and takes its room if it does.
+func (left *room) take(r *Request) bool {
+	after := left.beside(r)
+	if left.requests < maxGroupRequests && (after.requests < 0 || after.size < 0 || after.bytes < 0) {
+		return false
+	}
+	*left = after
+	return true
 }
 
 // GoesApart reports whether r is executed beside other groups, until EndApart is called.
-func (q *Queue) GoesApart(r *Request) bool { return q.Concurrent && r.isLarge() && r.Scope != nil }
+func (q *Queue) GoesApart(r *Request) bool { return q.Concurrent && r.IsLarge() }
 
-// EndApart tells the queue that the request beside the others was executed.
-func (q *Queue) EndApart() {
+// EndApart tells the queue that the large delivery of a kind was executed.
+func (q *Queue) EndApart(kind report.Kind) {
 	q.mu.Lock()
-	q.apart = nil
+	delete(q.apart, kind)
 	q.mu.Unlock()
 	q.Wake.Notify()
-}
-
-// pick takes requests in the order of their arrival, up to the bounds of a group. With overtake it
-// leaves out large requests, and those that would wait in the database for the one that is executed
-// beside them.
-func (q *Queue) pick(before []*Request, overtake bool) (group []*Request) {
-	var left, passed []*Request
-	if q.apart != nil {
-		passed = append(passed, q.apart)
-	}
-	n, bytes, size, alone := len(before), BytesOf(before), sizeOf(before), false
-	for i, r := range q.waiting {
-		if overtake && (r.isLarge() || r.stays || q.apart != nil && r.names(q.apart.Scope)) {
-			left, passed = append(left, r), append(passed, r)
-			continue
-		}
-		bytes, size = bytes+int64(r.Bytes), size+r.Size
-		if n == maxGroupRequests || n > 0 && (bytes > MaxGroupBytes || size > MaxGroupChanges || alone || q.GoesApart(r)) {
-			left = append(left, q.waiting[i:]...)
-			break
-		}
-		n, alone = n+1, q.GoesApart(r)
-		r.ahead = slices.Clip(passed)
-		group = append(group, r)
-	}
-	q.waiting = left
-	return group
-}
-
-// PutBack returns requests to their positions, where they wait for those before them.
-func (q *Queue) PutBack(list []*Request) {
-	if len(list) == 0 {
-		return
-	}
-	for _, r := range list {
-		r.stays, r.ahead = true, nil
-	}
-	q.mu.Lock()
-	q.waiting = append(q.waiting, list...)
-	slices.SortFunc(q.waiting, func(a, b *Request) int { return cmp.Compare(a.seq, b.seq) })
-	q.mu.Unlock()
-	q.Wake.Notify()
-}
-
-// KeepOrder is called between two parts of a group that are executed one after the other: what
-// went back to the queue from the first part must not be overtaken by the second one.
-func (q *Queue) KeepOrder(first, second []*Request) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, r := range first {
-		if !slices.Contains(q.waiting, r) {
-			continue
-		}
-		for _, later := range second {
-			later.ahead = append(slices.Clip(later.ahead), r)
-		}
-	}
-}
-
-func sizeOf(group []*Request) (n int) {
-	for _, r := range group {
-		n += r.Size
-	}
-	return n
 }
 
 // Close rejects new requests. Waiting ones are still executed.
@@ -274,10 +301,36 @@ func (q *Queue) Close() {
 	q.Wake.Notify()
 }
 
-// Without returns the requests of a group that are not in list.
-func Without(group, list []*Request) []*Request {
-	if len(list) == 0 {
-		return group
+// StallAfter is for how long a request may be without an answer before the journal says
+// that it is not ready. Its disk, or its server, may hang without ever failing.
+const StallAfter = 5 * time.Second
+
+// Stalled returns an error while the journal answers nobody. Deliveries are still let in: the
+// stall may end before their senders give up, and some senders never repeat a delivery.
+func (q *Queue) Stalled() error {
+	if wait, _ := q.Oldest(); wait >= StallAfter {
+		return fmt.Errorf("the journal has not answered a request for %v: its disk or server hangs or is too slow; "+
+			"deliveries wait up to 30 seconds and then get 503; fix the disk or the server, and the journal goes on by itself", wait.Round(time.Second))
 	}
-	return slices.DeleteFunc(slices.Clone(group), func(r *Request) bool { return slices.Contains(list, r) })
+	return nil
+}
+
+// BytesOf is about how much a group writes.
+func BytesOf(group []*Request) int64 {
+	n := 0
+	for _, r := range group {
+		n += r.Bytes
+	}
+	return int64(n)
+}
+
+// NeedsSync reports whether a group must survive a power cut once it is answered. An empty one,
+// which is a test write, must.
+func NeedsSync(group []*Request) bool {
+	for _, r := range group {
+		if r.Sync {
+			return true
+		}
+	}
+	return len(group) == 0
 }

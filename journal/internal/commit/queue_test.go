@@ -23,7 +23,7 @@ func TestContextEnds(t *testing.T) {
 	if err := <-left; !errors.Is(err, context.Canceled) {
 		t.Errorf("the request returned %v, want the context's error", err)
 	}
-	if len(q.waiting) != 0 {
+	if q.Len() != 0 {
 		t.Error("its request is still in the queue")
 	}
 }
@@ -31,7 +31,7 @@ func TestContextEnds(t *testing.T) {
 func TestGroupsAreBounded(t *testing.T) {
 	q := NewQueue()
 	for _, size := range []int{MaxGroupBytes + 1, MaxGroupBytes, 1, 0} {
-		q.waiting = append(q.waiting, &Request{Bytes: size})
+		q.add(&Request{Bytes: size})
 	}
 	var sizes []int
 	for {
@@ -41,21 +41,24 @@ func TestGroupsAreBounded(t *testing.T) {
 		}
 		sizes = append(sizes, len(group))
 	}
-	if want := []int{1, 2, 1}; !slices.Equal(sizes, want) { // small ones overtake the second
+	if want := []int{1, 1, 2}; !slices.Equal(sizes, want) {
 		t.Errorf("groups of %v requests, want %v", sizes, want)
 	}
 
-	q.waiting = slices.Repeat([]*Request{{Size: LargeRequest - 1}}, 10)
+	q = NewQueue()
+	for range 10 {
+		q.add(&Request{Size: LargeRequest - 1})
+	}
 	if group, _ := q.Take(nil); len(group) != MaxGroupChanges/(LargeRequest-1) {
 		t.Errorf("%d requests of %d changes each are in one group", len(group), LargeRequest-1)
 	}
-	q.waiting = nil
+	q = NewQueue()
 
 	before := []*Request{{Bytes: MaxGroupBytes - 2}}
 	for _, size := range []int{1, 1, 1} {
-		q.waiting = append(q.waiting, &Request{Bytes: size})
+		q.add(&Request{Bytes: size})
 	}
-	if group, _ := q.Take(before); len(group) != 2 || len(q.waiting) != 1 {
+	if group, _ := q.Take(before); len(group) != 2 || q.Len() != 1 {
 		t.Errorf("%d join a group that has space for 2", len(group))
 	}
 	if group, _ := q.Take(slices.Repeat([]*Request{{}}, maxGroupRequests)); len(group) != 0 {
@@ -76,70 +79,77 @@ func TestAnsweredDoesNotWait(t *testing.T) {
 	<-r.Done
 }
 
-// TestNeitherStarves: waiting large and small requests take turns.
-func TestNeitherStarves(t *testing.T) {
-	q := NewQueue()
-	for i := range 12 {
-		r := &Request{seq: uint64(i), Size: 1}
-		if i%3 == 0 {
-			r.Size = LargeRequest
-			if i > 0 {
-				r.Size = MaxGroupChanges
-			}
-		}
-		q.waiting = append(q.waiting, r)
+// arrivals has requests wait in a queue, in the order of their numbers.
+type arrivals struct {
+	*Queue
+	numbers map[*Request]int
+}
+
+func (q arrivals) arrive(kind report.Kind, delivery bool, size int) {
+	r := &Request{Kind: kind, Size: size}
+	if delivery {
+		r.Versions = size
 	}
-	var got [][]uint64
-	for len(q.waiting) > 0 {
-		var seqs []uint64
-		group, _ := q.Take(nil)
-		for _, r := range group {
-			seqs = append(seqs, r.seq)
-		}
-		got = append(got, seqs)
-		if last := uint64(20 + len(got)); last < 24 {
-			q.waiting = append(q.waiting, &Request{seq: last, Size: 1})
-		}
+	q.numbers[r] = len(q.numbers)
+	q.add(r)
+}
+
+// takes checks which requests the next group has.
+func (q arrivals) takes(t *testing.T, want string) {
+	t.Helper()
+	numbers := []int{}
+	group, _ := q.Take(nil)
+	for _, r := range group {
+		numbers = append(numbers, q.numbers[r])
 	}
-	want := "[[0 1 2] [4 5 7 8 10 11 21] [3] [22 23] [6] [9]]"
-	if s := fmt.Sprint(got); s != want {
-		t.Errorf("the groups are %s, want %s", s, want)
+	if got := fmt.Sprint(numbers); got != want {
+		t.Errorf("the group is %s, want %s", got, want)
 	}
 }
 
-// TestLargeGoesApart: while a large delivery is executed, small requests are taken beside
-// it, but none that names one of its documents, and no other large delivery.
+// TestNeitherStarves: the deliveries of a kind keep their order, and neither those of another kind nor
+// settlements wait for more than one of them.
+func TestNeitherStarves(t *testing.T) {
+	q := arrivals{NewQueue(), map[*Request]int{}}
+	for range 3 {
+		q.arrive(report.Cities, true, MaxGroupChanges)
+	}
+	q.arrive(report.Cities, true, 1)
+	q.arrive(report.Advisories, true, MaxGroupChanges)
+	q.arrive(report.Cities, false, 1)
+	q.arrive(report.Advisories, true, 1)
+	q.takes(t, "[0]")
+	q.arrive(report.SpecialReports, true, 1)
+	q.takes(t, "[4]")
+	q.takes(t, "[5 7 6]") // and not 1, for which there is no room
+	q.arrive(report.SpecialReports, true, 1)
+	q.takes(t, "[1]")
+	q.arrive(report.Advisories, true, 1)
+	q.takes(t, "[8 9]")
+	q.takes(t, "[2]")
+	q.takes(t, "[3]")
+}
+
+// TestLargeGoesApart: while a large delivery is executed, requests of other kinds are taken beside it, but
+// none of its own.
 func TestLargeGoesApart(t *testing.T) {
-	q := NewQueue()
+	q := arrivals{NewQueue(), map[*Request]int{}}
 	q.Concurrent = true
-	add := func(seq uint64, size int, id report.ID) {
-		d := report.Delivery{Changes: []report.Change{{Key: report.Key{Kind: report.Advisories, ID: id}}}}
-		q.waiting = append(q.waiting, &Request{seq: seq, Size: size, Scope: NewScope(d)})
+	q.arrive(report.Cities, true, 1)
+	q.arrive(report.Cities, true, LargeRequest)
+	q.arrive(report.Cities, true, 1)
+	q.arrive(report.Cities, false, LargeRequest)
+	q.takes(t, "[0 3]")
+	q.takes(t, "[1]")
+	q.arrive(report.Cities, false, 1)
+	q.arrive(report.Advisories, true, 1)
+	q.arrive(report.Advisories, true, LargeRequest)
+	q.takes(t, "[5]")
+	q.takes(t, "[6]")
+	q.Close()
+	if group, open := q.Take(nil); len(group) != 0 || !open {
+		t.Errorf("beside them, the queue gives %d requests, open: %t; want none, and that it is open", len(group), open)
 	}
-	take := func(want string) {
-		t.Helper()
-		seqs := []uint64{}
-		group, _ := q.Take(nil)
-		for _, r := range group {
-			seqs = append(seqs, r.seq)
-		}
-		if got := fmt.Sprint(seqs); got != want {
-			t.Errorf("the group is %s, want %s", got, want)
-		}
-	}
-	add(0, 1, "a")
-	add(1, LargeRequest, "b")
-	add(2, 1, "c")
-	add(3, LargeRequest, "d")
-	add(4, 1, "b")
-	add(5, 1, "e")
-	take("[0]")
-	take("[1]")
-	take("[2 5]")
-	take("[]")
-	q.EndApart()
-	take("[4]")
-	take("[3]")
-	take("[]")
-	q.EndApart()
+	q.EndApart(report.Cities)
+	q.takes(t, "[4 2]")
 }

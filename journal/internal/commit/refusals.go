@@ -1,8 +1,10 @@
 package commit
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"riskdex/journal"
@@ -149,18 +151,38 @@ func (tx *Transaction) dropRefusal(seq int64) (report.Version, error) {
 	return report.Version(place), nil
 }
 
-// DropThese removes refusals, and returns how many of them there were.
-func (tx *Transaction) DropThese(seqs []int64) (n int, err error) {
-	for _, seq := range seqs {
+// DropRefusals implements Journal.
+func (j *Requests) DropRefusals(ctx context.Context, seqs []int64) (sum int, err error) {
+	for chunk := range slices.Chunk(seqs, MaxBatch) {
+		t := &DropRefusals{Seqs: chunk}
+		if err := j.queue.Do(ctx, &Request{Task: t, Sync: true}); err != nil {
+			return sum, fmt.Errorf("drop %d refusals from the journal: %w", len(seqs), err)
+		}
+		sum += t.found
+	}
+	return sum, nil
+}
+
+// DropRefusals is the task of dropping refusals.
+type DropRefusals struct {
+	Seqs []int64
+
+	found int
+}
+
+// Execute implements Task.
+func (t *DropRefusals) Execute(tx *Transaction) error {
+	t.found = 0
+	for _, seq := range t.Seqs {
 		_, err := tx.dropRefusal(seq)
 		switch {
 		case err == nil:
-			n++
+			t.found++
 		case !errors.Is(err, report.ErrNotFound):
-			return 0, err
+			return err
 		}
 	}
-	return n, nil
+	return nil
 }
 
 // LostBody is added to the detail of a refusal whose checksum does not fit.

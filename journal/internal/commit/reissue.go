@@ -51,17 +51,22 @@ func (tx *Transaction) renumber(c Content, r *Row, after report.Version) (err er
 // RaiseVersions implements Journal.
 func (j *Requests) RaiseVersions(ctx context.Context, list []report.Ahead) (int, error) {
 	stamps := make([]report.Stamp, len(list))
-	index := make(map[report.Key]report.Version, len(list))
+	index := make(raising, len(list))
 	for i, a := range list {
 		stamps[i], index[a.Key] = a.Stamp, max(index[a.Key], a.Index)
 	}
-	n, err := j.forEach(ctx, stamps, DiskQuota, func(tx *Transaction, c Content, r *Row) (bool, error) {
-		return tx.raise(c, r, index[c.Key])
-	})
+	n, err := j.forEach(ctx, stamps, DiskQuota, index.change)
 	if err != nil {
 		return n, fmt.Errorf("raise the versions of %d documents of the journal: %w", len(list), err)
 	}
 	return n, nil
+}
+
+// raising has the versions of an index that is ahead.
+type raising map[report.Key]report.Version
+
+func (x raising) change(tx *Transaction, c Content, r *Row) (bool, error) {
+	return tx.raise(c, r, x[c.Key])
 }
 
 // raise gives a pending document a version above the one that an index has. It is the same

@@ -25,11 +25,12 @@ type Row struct {
 	Bytes             int64 // of its body
 	Lease                   // in a PostgreSQL journal
 
-	Body    []byte // of the newest change, if Written
-	Fresh   bool   // it is not in the table
-	Written bool   // its body differs from what is in the table
-	Was     Was    // what the table has
-	changed bool   // anything differs from that
+	Body    []byte  // of the newest change, if Written
+	Fresh   bool    // it is not in the table
+	Written bool    // its body differs from what is in the table
+	Was     Was     // what the table has
+	changed bool    // anything differs from that
+	noted   codedAs // under what Rows lists it
 }
 
 // Lease says which process has a document.
@@ -103,8 +104,8 @@ func (r *Row) renumber(v report.Version, crc uint32) {
 	}
 }
 
-// place returns the version under which the publisher delivered what a row holds: its place in the
-// order of deliveries. It is older than the row's own version where that was reissued, or retried: what
+// place returns the version under which the publisher delivered what a row holds, which is its place in
+// the order of deliveries. It is older than the row's own version where that was reissued, or retried: what
 // was delivered or refused in between is newer all the same.
 func (r *Row) place() report.Version {
 	origin := r.originOf()

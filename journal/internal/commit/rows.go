@@ -10,12 +10,14 @@ import (
 // Rows are the documents that a transaction has looked up or made. Rules change them in memory, and the
 // Store writes the changed ones together.
 type Rows struct {
-	store   Store
-	known   map[report.Key]*Row // nil where there is none
-	writes  Writes
-	group   []*Request              // whose documents and codes are looked up together
-	coded   map[codedAs][]report.ID // the ids of known cities that have or had a code
-	inTable map[codedAs][]report.ID // who had a code when it was looked up
+	store  Store
+	known  map[report.Key]*Row // nil where there is none
+	writes Writes
+	group  []*Request // whose documents and codes are looked up together
+	// The cities of each code: those that are known, and of the codes that were looked up the others. Both are
+	// nil until a code is looked up.
+	coded, inTable coded
+	lookedUp       map[string]struct{}
 }
 
 // Writes are what a transaction has changed and not written yet. The history is written first: it copies
@@ -39,6 +41,19 @@ type codedAs struct {
 	op   report.Op
 }
 
+// coded has the cities that have a code.
+type coded map[codedAs]map[report.ID]struct{}
+
+func (x coded) add(as codedAs, id report.ID) {
+	if as.code == "" {
+		return
+	}
+	if x[as] == nil {
+		x[as] = map[report.ID]struct{}{}
+	}
+	x[as][id] = struct{}{}
+}
+
 func newRows(s Store) *Rows {
 	return &Rows{store: s, known: map[report.Key]*Row{}}
 }
@@ -50,7 +65,7 @@ func (x *Rows) Know(keys []report.Key, found []*Row) {
 	}
 	for _, r := range found {
 		r.wrote()
-		x.known[r.Key] = r
+		r.noted, x.known[r.Key] = codedAs{}, r
 		x.noteCode(r)
 	}
 }
@@ -105,6 +120,7 @@ func (x *Rows) expect(group []*Request) error {
 
 // change notes that a row was changed.
 func (x *Rows) change(r *Row) {
+	x.noteCode(r)
 	if !r.changed {
 		r.changed, x.writes.Rows = true, append(x.writes.Rows, r)
 	}
@@ -137,57 +153,45 @@ func (x *Rows) Flush() error {
 func (x *Rows) forget() error {
 	err := x.Flush()
 	clear(x.known)
-	x.inTable = nil
+	x.coded, x.inTable, x.lookedUp = nil, nil, nil
 	return err
 }
 
-// noteCode records the code under which WithCode finds a row, once that was asked.
+// noteCode notes which code a row has once it was found or changed.
 func (x *Rows) noteCode(r *Row) {
-	if as := r.codedAs(); x.inTable != nil && as.code != "" && r.Kind == report.Cities {
-		x.coded[as] = append(x.coded[as], r.ID)
+	as := r.codedAs()
+	if x.coded == nil || r.Kind != report.Cities || as == r.noted {
+		return
 	}
+	delete(x.coded[r.noted], r.ID)
+	delete(x.inTable[as], r.ID)
+	r.noted = as
+	x.coded.add(as, r.ID)
 }
 
-// WithCode implements Lookup. It searches the rows that are known, and the table for others. It looks up
-// the codes of a whole group in the table at once.
+// WithCode implements Lookup. It looks up the codes of a whole group in the table at once, and returns known
+// cities first, which need no further lookup.
 func (x *Rows) WithCode(code string, op report.Op, most int) (ids []report.ID, err error) {
-	if code == "" {
-		return nil, nil
-	}
-	if _, ok := x.inTable[codedAs{code, report.Index}]; !ok {
+	if _, ok := x.lookedUp[code]; !ok && code != "" {
 		if err := x.lookUpCodes(code); err != nil {
 			return nil, err
 		}
 	}
-	// Ids that no longer have the code are dropped from the list, so that a code which every
-	// city of a delivery states takes no longer than others.
-	as := codedAs{code, op}
-	find := func(in map[codedAs][]report.ID, has func(*Row) bool) {
-		list := in[as]
-		if len(list) == 0 {
-			return
-		}
-		rest := list[:0]
-		for i, id := range list {
+	for _, in := range []coded{x.coded, x.inTable} {
+		for id := range in[codedAs{code, op}] {
 			if len(ids) == most {
-				rest = append(rest, list[i:]...)
-				break
+				return ids, nil
 			}
-			if has(x.known[report.Key{Kind: report.Cities, ID: id}]) && !slices.Contains(ids, id) {
-				ids, rest = append(ids, id), append(rest, id)
-			}
+			ids = append(ids, id)
 		}
-		in[as] = rest
 	}
-	find(x.coded, func(r *Row) bool { return r != nil && r.codedAs() == as })
-	find(x.inTable, func(r *Row) bool { return r == nil })
 	return ids, nil
 }
 
 // lookUpCodes looks up which cities have a code, together with all other codes that the group names.
 func (x *Rows) lookUpCodes(code string) error {
-	if x.inTable == nil {
-		x.coded, x.inTable = map[codedAs][]report.ID{}, map[codedAs][]report.ID{}
+	if x.coded == nil {
+		x.coded, x.inTable, x.lookedUp = coded{}, coded{}, map[string]struct{}{}
 		for _, r := range x.known {
 			if r != nil {
 				x.noteCode(r)
@@ -196,18 +200,14 @@ func (x *Rows) lookUpCodes(code string) error {
 	}
 	var wanted []string
 	add := func(code string) {
-		as := codedAs{code, report.Index}
-		if _, ok := x.inTable[as]; !ok && code != "" {
-			x.inTable[as] = nil
+		if _, ok := x.lookedUp[code]; !ok && code != "" {
+			x.lookedUp[code] = struct{}{}
 			wanted = append(wanted, code)
 		}
 	}
 	add(code)
 	for _, r := range x.group {
-		if r.Scope == nil {
-			continue
-		}
-		for _, c := range r.Scope.Changes {
+		for _, c := range r.Changes {
 			if c.Kind == report.Cities {
 				add(c.Code)
 				add(report.CodeOf(string(c.ID)))
@@ -215,7 +215,8 @@ func (x *Rows) lookUpCodes(code string) error {
 		}
 	}
 	return x.store.Codes(wanted, func(id report.ID, code string, op report.Op) {
-		as := codedAs{code, op}
-		x.inTable[as] = append(x.inTable[as], id)
+		if x.known[report.Key{Kind: report.Cities, ID: id}] == nil { // else its row says which code it has now
+			x.inTable.add(codedAs{code, op}, id)
+		}
 	})
 }

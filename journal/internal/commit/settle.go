@@ -1,6 +1,7 @@
 package commit
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -21,6 +22,38 @@ type Settled struct {
 	Newer       bool      // a newer version is pending
 	DeliveredAt time.Time // when the newer version was delivered
 }
+
+// Settle implements Journal.
+func (j *Requests) Settle(ctx context.Context, list []report.Settlement) error {
+	if err := checkSettlements(list); err != nil {
+		return err
+	}
+	t := settlements{list, make([]Claim, len(list))}
+	r := &Request{Task: &t, Size: len(list)}
+	if j.hooks.Claimed != nil {
+		t.claims, r.Keys = j.hooks.Claimed(list)
+	} else {
+		for _, s := range list {
+			r.Keys = append(r.Keys, s.Key)
+		}
+	}
+	if len(list) > 0 {
+		r.Kind = list[0].Kind
+	}
+	if err := j.queue.Do(ctx, r); err != nil {
+		return fmt.Errorf("settle %d changes in the journal: %w", len(list), err)
+	}
+	return nil
+}
+
+// settlements is the task of Settle.
+type settlements struct {
+	list   []report.Settlement
+	claims []Claim
+}
+
+// Execute implements Task.
+func (t *settlements) Execute(tx *Transaction) error { return tx.Settle(t.list, t.claims) }
 
 // Settle settles changes. claims has the claim of each as it was before the transaction, or the
 // zero Claim.
@@ -112,42 +145,4 @@ func (tx *Transaction) restartWait(s report.Settlement, r *Row) {
 		r.WaitedAt = r.AcceptedAt
 		tx.change(r)
 	}
-}
-
-// setAsideDamaged makes a dead letter of a damaged record, and reports whether that
-// or a newer version has ended its claim.
-func (tx *Transaction) setAsideDamaged(k report.Key, v report.Version) (bool, error) {
-	r, err := tx.Find(k)
-	if err != nil || r == nil || r.State != StatePending && r.State != StateResend || r.Version < v {
-		return false, err
-	}
-	return true, tx.Settle([]report.Settlement{{
-		Key: k, Version: v, Outcome: report.Dead, ErrorType: report.ErrorTypeDamaged, Reason: DamagedReason(k),
-	}}, make([]Claim, 1))
-}
-
-// Resend marks a piece of a kind, and returns where to go on.
-func (tx *Transaction) Resend(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error) {
-	if err := tx.forget(); err != nil {
-		return 0, "", err
-	}
-	n, next, err = tx.Store.MarkAll(kind, after, limit)
-	tx.marked(kind, n)
-	return n, next, err
-}
-
-// resendDeleted marks the deletes of a kind since a time, in microseconds.
-func (tx *Transaction) resendDeleted(kind report.Kind, since int64) (int64, error) {
-	if err := tx.forget(); err != nil {
-		return 0, err
-	}
-	n, err := tx.Store.MarkDeleted(kind, since)
-	tx.marked(kind, n)
-	return n, err
-}
-
-func (tx *Transaction) marked(kind report.Kind, n int64) {
-	tx.ledger.update(kind, func(t *Totals) { t.Resending += n })
-	tx.Kinds[kind], tx.ByKind = struct{}{}, true
-	tx.Wake = tx.Wake || n > 0
 }

@@ -77,7 +77,7 @@ func one(s Store, targets []any, query string, args ...any) (found bool, err err
 	return found, err
 }
 
-// Cursor is a place among the settled deletes of a kind, in the order of their acceptance.
+// Cursor is a position among the settled deletes of a kind, in the order of their acceptance.
 type Cursor struct {
 	AcceptedAt int64
 	ID         report.ID

@@ -37,27 +37,34 @@ func (j *Requests) DropDeleted(ctx context.Context) (sum int, err error) {
 					return sum, err
 				}
 			}
-			var n int
-			var next Cursor
-			err := j.queue.Do(ctx, &Request{Size: TombstoneStep, Quota: DiskQuota, Run: func(tx *Transaction) (err error) {
-				n, next, err = tx.dropDeleted(kind, after, j.opt.KeepDeleted)
-				return err
-			}})
-			if err != nil {
+			t := &dropDeleted{kind: kind, after: after, keep: j.opt.KeepDeleted}
+			if err := j.queue.Do(ctx, &Request{Task: t, Kind: kind, Size: TombstoneStep, Quota: DiskQuota}); err != nil {
 				return sum, fmt.Errorf("drop old tombstones of %s from the journal: %w", kind, err)
 			}
-			sum, after = sum+n, next
+			sum, after = sum+t.dropped, t.next
 		}
 	}
 	return sum, nil
 }
 
-func (tx *Transaction) dropDeleted(kind report.Kind, after Cursor, keep time.Duration) (n int, next Cursor, err error) {
+// dropDeleted is the task of one step of DropDeleted.
+type dropDeleted struct {
+	kind  report.Kind
+	after Cursor
+	keep  time.Duration
+
+	dropped int
+	next    Cursor
+}
+
+// Execute implements Task.
+func (d *dropDeleted) Execute(tx *Transaction) error {
 	if err := tx.forget(); err != nil {
-		return 0, next, err
+		return err
 	}
-	dropped, next, err := tx.Store.DropDeleted(kind, after, tx.Now.Add(-keep).UnixMicro(), TombstoneStep)
-	tx.ledger.update(kind, func(t *Totals) {
+	dropped, next, err := tx.Store.DropDeleted(d.kind, d.after, tx.Now.Add(-d.keep).UnixMicro(), TombstoneStep)
+	d.dropped, d.next = len(dropped), next
+	tx.ledger.update(d.kind, func(t *Totals) {
 		t.Tombstones -= int64(len(dropped))
 		t.Dropped += int64(len(dropped))
 		for _, v := range dropped {
@@ -67,7 +74,7 @@ func (tx *Transaction) dropDeleted(kind report.Kind, after Cursor, keep time.Dur
 	if err == nil && len(dropped) > 0 && tx.mustRemember() {
 		err = tx.forgetPlaces(slices.Max(dropped))
 	}
-	return len(dropped), next, err
+	return err
 }
 
 // DropDeletedRegularly drops old tombstones of a journal now and then, until ctx ends. After

@@ -20,6 +20,8 @@ type Transaction struct {
 	Settled []Settled
 	Wake    bool // changes may become claimable
 
+	Delivered [][]report.Stamp // of each delivery
+
 	Growth  *Growth        // nil if no history is kept; set before the first request
 	source  report.Source  // of the request that is carried out
 	adopted report.Version // Stamp.Adopted of the change that is accepted
@@ -36,27 +38,20 @@ func NewTransaction(s Store, now time.Time, l *Ledger) *Transaction {
 	}
 }
 
-// Execute executes requests until one fails. It returns those that it left out because they must
-// not overtake others.
-func (tx *Transaction) Execute(group []*Request) (stay []*Request, err error) {
+// Execute executes requests until one fails.
+func (tx *Transaction) Execute(group []*Request) error {
 	if err := tx.expect(group); err != nil {
-		return nil, err
+		return err
 	}
 	for _, r := range group {
-		r.ahead = append(r.ahead, stay...)
-		may, err := tx.mayGoFirst(r)
-		if err != nil {
-			return nil, err
-		}
-		if !may {
-			stay = append(stay, r)
+		if r.Task == nil {
 			continue
 		}
-		if err := r.Run(tx); err != nil {
-			return nil, err
+		if err := r.Task.Execute(tx); err != nil {
+			return err
 		}
 	}
-	return stay, nil
+	return nil
 }
 
 // touch notes that the row of a document changed, or that its claim ends; delivered says

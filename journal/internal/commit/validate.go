@@ -24,6 +24,17 @@ func checkDelivery(d report.Delivery) error {
 	return checkReceipt(d.Receipt)
 }
 
+// kindOf returns the kind of the first record of a delivery, and so of all that the receiver makes.
+func kindOf(d report.Delivery) report.Kind {
+	switch {
+	case len(d.Changes) > 0:
+		return d.Changes[0].Kind
+	case len(d.Refusals) > 0:
+		return d.Refusals[0].Kind
+	}
+	return ""
+}
+
 func checkReceipt(r *report.Receipt) error {
 	switch {
 	case r == nil:

@@ -164,7 +164,7 @@ func (t *Table) Stored(e Engine, rows iter.Seq2[Row, error]) iter.Seq2[Row, erro
 // Content returns the change in a row of documents, and whether its checksum fits.
 func Content(r Row) (report.Change, bool) {
 	c, intact, _ := ScanContent(func(targets ...any) error {
-		for i, at := range contentPlaces {
+		for i, at := range contentIndexes {
 			_ = targets[i].(sql.Scanner).Scan(r[at])
 		}
 		return nil
@@ -172,8 +172,8 @@ func Content(r Row) (report.Change, bool) {
 	return c, intact
 }
 
-// contentPlaces are the places of ContentColumns among the columns of documents.
-var contentPlaces = func() (all []int) {
+// contentIndexes are the positions of ContentColumns among the columns of documents.
+var contentIndexes = func() (all []int) {
 	for name := range strings.SplitSeq(ContentColumns, ", ") {
 		all = append(all, slices.IndexFunc(documents.Columns, func(c Column) bool { return c.Name == name }))
 	}

@@ -35,11 +35,11 @@ func (e Engine) anyOf(first int, ids []report.ID) (condition string, args []any)
 		}
 		return fmt.Sprintf(" = ANY($%d)", first), []any{list}
 	}
-	var places []string
+	var parameters []string
 	for i, id := range ids {
-		places, args = append(places, fmt.Sprintf("$%d", first+i)), append(args, string(id))
+		parameters, args = append(parameters, fmt.Sprintf("$%d", first+i)), append(args, string(id))
 	}
-	return " IN (" + strings.Join(places, ", ") + ")", args
+	return " IN (" + strings.Join(parameters, ", ") + ")", args
 }
 
 // lastVersion selects the highest version that was ever given out.

@@ -64,11 +64,11 @@ func (r *Reader) ReadFeed(ctx context.Context, feed string, after report.Cursor,
 
 // among returns the condition that a kind is one of n, which are the parameters from first on.
 func among(first, n int) string {
-	places := make([]string, n)
-	for i := range places {
-		places[i] = fmt.Sprintf("$%d", first+i)
+	parameters := make([]string, n)
+	for i := range parameters {
+		parameters[i] = fmt.Sprintf("$%d", first+i)
 	}
-	return "kind IN (" + strings.Join(places, ", ") + ")"
+	return "kind IN (" + strings.Join(parameters, ", ") + ")"
 }
 
 func (v view) feedState(feed string, kinds []any) (s report.FeedState, err error) {
