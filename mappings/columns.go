@@ -60,6 +60,7 @@ type columns struct {
 	elements []int // of lists, and members of objects whose names are data: what each is in; the first stands for none
 	x        *extractor
 	visits   int             // of the record that is read
+	counts   bool            // of what is read, only how much there is; no values are kept
 	sizes    map[*column]int // how many values are in each; nil until they are counted
 }
 
@@ -89,7 +90,7 @@ func newColumns(x *extractor, m *kindMapping, records [][]byte) *columns {
 	slices.SortFunc(order, func(a, b hashed) int { return cmp.Or(cmp.Compare(a.hash, b.hash), bytes.Compare(a.record, b.record)) })
 	names := &column{byName: map[string]*column{}} // to see which objects have data for names
 	count := 0
-	for range 2 {
+	for _, cs.counts = range []bool{true, false} {
 		cs.top, cs.elements, cs.records = &column{byName: map[string]*column{}}, make([]int, 1), 0
 		count = 0
 		for _, of := range order {
@@ -187,12 +188,12 @@ func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *
 				next, to, within := before.merged(), c.child(members, members, count), cs.enter(inside)
 				cs.walk(of, to, next, within, depth+1, count)
 				if to != nil && !x.tree.nodes[of].added && !x.tree.empty(of) {
-					to.child(memberName, memberName, count).note(cell{cs.records - 1, within, cs.display(of), false})
+					to.child(memberName, memberName, count).note(cell{cs.records - 1, within, string(x.tree.quotedName(of)), false})
 				}
 				continue
 			}
 			folded := string(x.tree.named(of))
-			if name := cs.display(of); !isStep(name) {
+			if name := string(x.tree.quotedName(of)); !isStep(name) {
 				cs.walk(of, c.child(name, folded, count), before.at(folded), inside, depth+1, count)
 			}
 		}
@@ -211,7 +212,9 @@ func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *
 			i++
 		}
 	case '"':
-		c.scalars++
+		if c.scalars++; cs.counts {
+			return
+		}
 		text := x.tree.text(at)
 		if len(text) > maxCell {
 			text = text[:maxCell]
@@ -221,8 +224,9 @@ func (cs *columns) walk(at uint32, c, before *column, inside, depth int, count *
 		}
 		c.cells = append(c.cells, cell{cs.records - 1, inside, strings.ToValidUTF8(string(bytes.TrimSpace(text)), ""), false})
 	case '0':
-		c.scalars++
-		c.cells = append(c.cells, cell{cs.records - 1, inside, string(x.tree.raw(at)), true})
+		if c.scalars++; !cs.counts {
+			c.cells = append(c.cells, cell{cs.records - 1, inside, string(x.tree.raw(at)), true})
+		}
 	}
 }
 
@@ -241,14 +245,6 @@ func (c *column) note(v cell) {
 
 // isList reports whether some records have a list there.
 func (c *column) isList() bool { return c != nil && c.lists > 0 && c.byName["*"] != nil }
-
-// display returns the name of a member as people know it.
-func (cs *columns) display(at uint32) string {
-	if cs.x.tree.nodes[at].added {
-		return string(cs.x.tree.named(at))
-	}
-	return string(cs.x.tree.quotedName(at))
-}
 
 func (c *column) at(folded string) *column {
 	if c == nil {
@@ -488,12 +484,7 @@ func (cs *columns) byLabel(c, label *column) {
 			if v.element == 0 || len(path) > 0 && !slices.Contains(path, "*") {
 				v.element = outer
 			}
-			if to.last != v.record {
-				to.last = v.record
-				to.records++
-			}
-			to.scalars++
-			to.cells = append(to.cells, v)
+			to.note(v)
 		}
 		for _, of := range from.children {
 			if of != label && !of.keyed {

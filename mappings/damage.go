@@ -5,8 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"unicode"
 )
 
@@ -84,7 +82,7 @@ func (v cell) form() form {
 		}
 		digits = digits || unicode.IsDigit(r)
 	}
-	if _, err := strconv.ParseFloat(strings.TrimSpace(v.text), 64); err == nil {
+	if _, ok := number(v.text); ok {
 		return ofNumber
 	}
 	if digits {

@@ -101,6 +101,9 @@ func parseDate(s []byte) (t time.Time, wholeDay, ok bool) {
 // numbersOf reads a date such as 7/8/2026 or 7-8-2026 with the day first, and with the month
 // first; zero where it is none.
 func numbersOf(text string) (day, month time.Time) {
+	if text == "" || !unicode.IsDigit(rune(text[0])) {
+		return day, month // time copies it for its error
+	}
 	text = strings.ReplaceAll(text, "-", "/")
 	day, _ = time.Parse("2/1/2006", text)
 	month, _ = time.Parse("1/2/2006", text)

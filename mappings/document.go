@@ -52,11 +52,8 @@ func (s *Set) appendDocument(dst []byte, c report.Change, t *trace) (doc []byte,
 	case !utf8.ValidString(string(c.ID)) || !utf8.ValidString(c.Code):
 		return dst, nil, errNotUTF8
 	}
-	x := s.extractors.Get().(*extractor)
-	defer func() {
-		x.release()
-		s.extractors.Put(x)
-	}()
+	x := s.take()
+	defer s.give(x)
 	if err := x.tree.parse(c.Body); err != nil {
 		return dst, nil, fmt.Errorf("its body: %w", err)
 	}
@@ -177,7 +174,7 @@ func (x *extractor) findRoots() {
 func (x *extractor) release() {
 	const keep = 1 << 20
 	x.tree.release()
-	x.mapping, x.near, x.trace, x.dst, x.unfit, x.subject = nil, nil, nil, nil, nil, subject{}
+	x.mapping, x.near, x.trace, x.dst, x.unfit, x.subject, x.pointersOnly = nil, nil, nil, nil, nil, subject{}, false
 	if cap(x.prose) > keep {
 		x.prose = nil
 	}

@@ -2,6 +2,7 @@ package mappings
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -157,11 +158,14 @@ const maxMisfit = 64
 func (x *extractor) attemptBy(p *pattern, from uint32, name string, at uint32, convert func(*extractor, uint32) verdict) verdict {
 	x.by = p
 	if p.lon != nil {
-		if x.inner = x.tree.find(x.inner[:0], from, p.lon.steps); len(x.inner) == 0 {
+		n := len(x.inner) // which a caller may range over
+		if x.inner = x.tree.find(x.inner, from, p.lon.steps); len(x.inner) > n {
+			x.lon = x.inner[n]
+		}
+		if x.inner = x.inner[:n]; x.lon == none {
 			x.by = nil
 			return absent
 		}
-		x.lon = x.inner[0]
 	}
 	v := x.attempt(name, at, convert)
 	if v == fits {
@@ -174,7 +178,7 @@ func (x *extractor) attemptBy(p *pattern, from uint32, name string, at uint32, c
 // attempt writes a field with the value at a node if it fits.
 func (x *extractor) attempt(name string, at uint32, convert func(*extractor, uint32) verdict) verdict {
 	start := len(x.dst)
-	x.member(name)
+	x.member(strings.TrimPrefix(name, "places."))
 	value := len(x.dst)
 	v := convert(x, at)
 	x.trace.note(x, name, at, v, value)

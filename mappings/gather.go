@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"riskdex/internal/vocabulary"
 )
 
@@ -487,18 +489,12 @@ func (t *tree) quotedName(at uint32) []byte {
 	if t.nodes[at].added {
 		return t.named(at)
 	}
-	end := int(t.nodes[at].rawAt)
-	for t.body[end-1] != '"' {
-		end--
-	}
-	start := end - 1
-	for start--; t.body[start] != '"' || t.body[start-1] == '\\'; start-- {
-	}
+	start, end := t.nameBefore(at)
 	name := t.body[start+1 : end-1]
-	if bytes.IndexByte(name, '\\') < 0 {
-		return name
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name, _ = jsontext.AppendUnquote(nil, t.body[start:end]) // parse has checked it
 	}
-	return []byte(t.originalName(at))
+	return name
 }
 
 // nameOf returns the name of a value. An element of a list has the name of the list, and

@@ -9,13 +9,6 @@ import (
 	"riskdex/report"
 )
 
-// finding is a column that fills a field, and why.
-type finding struct {
-	field  string
-	column *column
-	why    string
-}
-
 // inference finds which columns fill which fields. What it concludes follows from the values of
 // columns; their names decide where values say little.
 type inference struct {
@@ -26,7 +19,7 @@ type inference struct {
 	nations  []map[string]bool // countries that each record is about, as far as its words tell
 	places   [][]point         // where each record is, as far as its cities tell
 	taken    map[*column]string
-	findings []finding
+	findings []Found
 	bits     func(string) vocabulary.Concepts
 	mapping  *kindMapping
 	others   []otherScale // of the levels in other kinds
@@ -66,7 +59,7 @@ func (x *extractor) infer(kind report.Kind, base *kindMapping, others []otherSca
 
 func (in *inference) note(field string, c *column, why string, args ...any) {
 	in.taken[c] = field
-	in.findings = append(in.findings, finding{field, c, fmt.Sprintf(why, args...)})
+	in.findings = append(in.findings, Found{field, c.pointer(), c.records, fmt.Sprintf(why, args...)})
 }
 
 func (in *inference) has(c *column, concepts string) bool {

@@ -282,8 +282,7 @@ func (in *inference) before(a, b *column) bool {
 }
 
 func (in *inference) isNumeric(s string) bool {
-	date, _, _ := strings.Cut(strings.ReplaceAll(s, "T", " "), " ")
-	day, month := numbersOf(strings.ReplaceAll(date, ".", "/"))
+	day, month := orderedIn(s)
 	return !day.IsZero() || !month.IsZero()
 }
 

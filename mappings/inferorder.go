@@ -140,12 +140,18 @@ func coloursOf(c *column) (place map[string]int, ok bool) {
 	return place, true
 }
 
+// byRecord returns the last value that each record has in a column.
+func (c *column) byRecord() map[int]string {
+	all := map[int]string{}
+	for _, v := range c.cells {
+		all[v.record] = v.text
+	}
+	return all
+}
+
 // beside returns for each value of a column the one of another column that it mostly stands beside.
 func (in *inference) beside(a, b *column) map[string]string {
-	of := map[int]string{}
-	for _, v := range b.cells {
-		of[v.record] = v.text
-	}
+	of := b.byRecord()
 	with, times := map[string]string{}, map[[2]string]int{}
 	for _, v := range a.cells {
 		other, ok := of[v.record]
@@ -163,10 +169,7 @@ func (in *inference) beside(a, b *column) map[string]string {
 
 // follows reports whether each value of one column stands beside one value of another.
 func (in *inference) follows(a, b *column) bool {
-	of := map[int]string{}
-	for _, v := range b.cells {
-		of[v.record] = v.text
-	}
+	of := b.byRecord()
 	with, same, n := in.beside(a, b), 0, 0
 	for _, v := range a.cells {
 		if other, ok := of[v.record]; ok {

@@ -247,7 +247,7 @@ func numberIn(label string) (n, of int, ok bool) {
 		return stars, stars + strings.Count(label, "☆"), true
 	}
 	if f, err := strconv.ParseFloat(label, 64); err == nil {
-		return int(f), 0, f == math.Trunc(f) && f >= 0
+		return int(f), 0, f == math.Trunc(f) && f >= 0 && f <= maxScale
 	}
 	var all []int
 	for word := range strings.FieldsFuncSeq(label, func(r rune) bool { return !unicode.IsDigit(r) }) {

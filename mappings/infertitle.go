@@ -141,11 +141,7 @@ func (in *inference) title() {
 
 // isHeadingOf reports whether the values of a column have those of another one in them, and more words.
 func (in *inference) isHeadingOf(c, of *column) bool {
-	names := map[int]string{}
-	for _, v := range of.cells {
-		names[v.record] = v.text
-	}
-	n := 0
+	names, n := of.byRecord(), 0
 	for _, v := range c.cells {
 		name := names[v.record]
 		if rest := strings.Replace(v.text, name, "", 1); name != "" && len(rest) < len(v.text) && strings.ContainsFunc(rest, unicode.IsLetter) {

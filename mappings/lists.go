@@ -77,49 +77,23 @@ func (x *extractor) countries(from []pattern) {
 	}
 }
 
-// values adds the value or values of one scalar to the list that is open. With codes, a
-// name in place of a code stays whole if it means something, as "Korea, Republic of" does.
+// values adds the value or values of one scalar to the list that is open. With codes, a name in place of
+// a code stays whole if it means something, as "Korea, Republic of" does: spaces separate codes, but not names.
 func (x *extractor) values(at uint32, split string, codes bool, convert func(*extractor, []byte) ([]byte, verdict)) verdict {
-	s, v := x.scalar(at)
+	s, all := x.scalar(at)
 	x.worded = false
-	if v != fits {
-		return v
+	if all != fits {
+		return all
 	}
-	if codes {
-		return x.codesIn(s, split, convert)
-	}
-	all := absent
-	for word := range bytes.FieldsFuncSeq(s, func(c rune) bool { return strings.ContainsRune(split, c) }) {
-		word = bytes.TrimSpace(word)
-		if len(word) == 0 {
-			continue
-		}
-		if len(x.seen) >= maxValues {
-			return surplus
-		}
-		value, v := convert(x, word)
-		if v == fits {
-			x.add(value)
-		}
-		if v == unfit || all == absent {
-			all = v
-		}
-	}
-	return all
-}
-
-// codesIn adds the codes in one string, or the names in their place. Spaces separate codes,
-// but not names.
-func (x *extractor) codesIn(s []byte, split string, convert func(*extractor, []byte) ([]byte, verdict)) verdict {
-	const longest = 3
-	all := absent
-	add := func(word []byte) bool {
+	const longest = 3 // of a code
+	all = absent
+	add := func(word []byte) {
 		if word = bytes.TrimSpace(word); len(word) == 0 {
-			return true
+			return
 		}
 		if len(x.seen) >= maxValues {
 			all = surplus
-			return false
+			return
 		}
 		value, v := convert(x, word)
 		if v == fits {
@@ -129,24 +103,26 @@ func (x *extractor) codesIn(s []byte, split string, convert func(*extractor, []b
 		if v == unfit || all == absent {
 			all = v
 		}
-		return v == fits
 	}
-	if add(s) {
-		return all
+	if codes {
+		if add(s); all == fits || all == surplus {
+			return all
+		}
+		all = absent
 	}
-	all = absent
 	spaced := strings.Contains(split, " ")
-	for part := range bytes.FieldsFuncSeq(s, func(c rune) bool { return c != ' ' && strings.ContainsRune(split, c) }) {
-		tooLong := func(word []byte) bool { return len(word) > longest }
-		if words := bytes.Fields(part); !spaced || len(words) < 2 || slices.ContainsFunc(words, tooLong) {
-			add(part)
-		} else {
-			for _, word := range words {
-				add(word)
+	for part := range bytes.FieldsFuncSeq(s, func(c rune) bool { return (c != ' ' || !codes) && strings.ContainsRune(split, c) }) {
+		words := [][]byte{part}
+		if codes && spaced {
+			tooLong := func(word []byte) bool { return len(word) > longest }
+			if of := bytes.Fields(part); len(of) > 1 && !slices.ContainsFunc(of, tooLong) {
+				words = of
 			}
 		}
-		if all == surplus {
-			break
+		for _, word := range words {
+			if add(word); all == surplus {
+				return all
+			}
 		}
 	}
 	return all

@@ -90,10 +90,12 @@ func (x *extractor) placesIn(at uint32, isFirst bool, seen *tally) (n int) {
 		if !isFirst || n > 0 {
 			x.dst = append(x.dst, ',')
 		}
-		x.dst = append(x.dst, `{"name":`...)
-		value := len(x.dst)
-		x.quote([]byte(name))
-		x.trace.note(x, "places.name", at, fits, value)
+		open := len(x.dst)
+		x.attempt("places.name", at, func(*extractor, uint32) verdict {
+			x.quote([]byte(name))
+			return fits
+		})
+		x.dst[open] = '{' // in place of the comma
 		if x.subject.wantsPlaces() {
 			x.subject.places = append(x.subject.places, placeOf{name: name})
 		}
@@ -171,30 +173,11 @@ func (x *extractor) part(place uint32, name string, from []pattern, convert func
 					return
 				}
 			}
-			start := len(x.dst)
-			x.member(strings.TrimPrefix(name, "places."))
-			value := len(x.dst)
-			x.by = &from[i]
-			if from[i].lon != nil {
-				x.lon = none
-				for _, lon := range x.tree.find(nil, place, from[i].lon.steps) {
-					x.lon = lon
-				}
-				if x.lon == none {
-					x.dst = x.dst[:start]
-					continue
-				}
-			}
-			v := convert(x, at)
-			x.lon, x.by = none, nil
-			if v != container {
-				x.trace.note(x, name, at, v, value)
-			}
+			v := x.attemptBy(&from[i], place, name, at, convert)
 			if v == fits {
 				x.trace.settle(mark, false)
 				return
 			}
-			x.dst = x.dst[:start]
 			bad = bad || v == unfit
 		}
 	}
@@ -225,21 +208,16 @@ func (x *extractor) ofText(at uint32, part string, from *pattern) bool {
 	if from.pairs == lonFirst {
 		p = point{second, first}
 	}
-	start := len(x.dst)
-	switch {
-	case part == "places.name":
-		x.member("name")
-		value := len(x.dst)
-		x.quote([]byte(name))
-		x.trace.note(x, part, at, fits, value)
-	case part == "places.location" && p.verdict() == fits && p != (point{}):
-		x.member("location")
-		value := len(x.dst)
-		x.subject.at = p
-		x.dst = appendPoint(x.dst, p)
-		x.trace.note(x, part, at, fits, value)
-	}
-	return len(x.dst) > start
+	return x.attempt(part, at, func(*extractor, uint32) verdict {
+		switch part {
+		case "places.name":
+			x.quote([]byte(name))
+			return fits
+		case "places.location":
+			return x.writePoint(p, p.verdict())
+		}
+		return absent
+	}) == fits
 }
 
 // partByWords writes the name or the location of a place if the words of names lead to it,
@@ -248,28 +226,19 @@ func (x *extractor) partByWords(place uint32, name string, convert func(*extract
 	if !x.readsNames() || x.tree.nodes[place].kind != '{' || name == "places.code" {
 		return false
 	}
-	mark, start := x.trace.mark(), len(x.dst)
-	x.member(strings.TrimPrefix(name, "places."))
-	value, found := len(x.dst), uint32(none)
-	v := absent
+	mark, v := x.trace.mark(), absent
 	if name == "places.location" {
 		if lat, lon := x.latLon(place); lat != none && lon != none {
-			found, x.lon = lat, lon
-			v = convert(x, lat)
+			x.lon = lon
+			v = x.attempt(name, lat, convert)
 			x.trace.noteLongitude(x, lon)
 			x.lon = none
 		}
-	} else if found = x.calledBy(place); found != none {
-		found = x.unwrapped(found)
-		v = convert(x, found)
+	} else if at := x.calledBy(place); at != none {
+		v = x.attempt(name, x.unwrapped(at), convert)
 	}
-	if v != fits {
-		x.dst = x.dst[:start]
-		return false
-	}
-	x.trace.note(x, name, found, v, value)
 	x.trace.guessed(mark)
-	return true
+	return v == fits
 }
 
 // calledBy returns the member of a place that is its name, or none.

@@ -92,6 +92,10 @@ func (x *extractor) putPoint(at uint32) verdict {
 	} else {
 		p, v = x.point(at)
 	}
+	return x.writePoint(p, v)
+}
+
+func (x *extractor) writePoint(p point, v verdict) verdict {
 	if v == fits && p == (point{}) {
 		return absent // what systems write for none
 	}

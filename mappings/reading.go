@@ -131,11 +131,8 @@ func (s *Set) See(kind report.Kind, changes []report.Change, infer bool) (told s
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	first, r.began = !r.began, r.began || len(changes) > 0
-	x := s.extractors.Get().(*extractor)
-	defer func() {
-		x.release()
-		s.extractors.Put(x)
-	}()
+	x := s.take()
+	defer s.give(x)
 	for _, c := range changes {
 		if c.Op == report.Index && len(c.Body) <= sampleBody {
 			x.sort(r, c)
@@ -230,13 +227,12 @@ func (s *Set) infersBetter(kind report.Kind, r *reading, of *shape) bool {
 	records := of.sample.bodies()
 	of.tried = len(records)
 	inferred := s.infer(kind, r.stated, records, nil)
-	x := s.extractors.Get().(*extractor)
+	x := s.take()
 	names := make([][]string, len(records))
 	for i, record := range records {
 		names[i] = x.namesOf(r.stated, record)
 	}
-	x.release()
-	s.extractors.Put(x)
+	s.give(x)
 	of.setNames(names)
 	if of.tried >= sampleRecords {
 		of.sample = sample{}
@@ -302,11 +298,8 @@ func parseShapes(text []byte) (all []*shape, err error) {
 
 // infer infers a mapping from records. look, unless it is nil, is shown what tells it.
 func (s *Set) infer(kind report.Kind, stated *kindMapping, records [][]byte, look func(*inference)) *kindMapping {
-	x := s.extractors.Get().(*extractor)
-	defer func() {
-		x.release()
-		s.extractors.Put(x)
-	}()
+	x := s.take()
+	defer s.give(x)
 	var others []otherScale
 	for _, kindOf := range report.Kinds() {
 		for _, of := range s.shapes(kindOf).all {
@@ -327,7 +320,7 @@ func (s *Set) infer(kind report.Kind, stated *kindMapping, records [][]byte, loo
 func (s *Set) Infer(kind report.Kind, records [][]byte) (*Set, []Found, error) {
 	t := s.copied()
 	var all []Found
-	m := s.infer(kind, s.kinds[kind].stated, records, func(in *inference) { all = in.found() })
+	m := s.infer(kind, s.kinds[kind].stated, records, func(in *inference) { all = in.findings })
 	text, err := json.Marshal(m, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		return nil, nil, err
@@ -350,14 +343,6 @@ func (s *Set) copied() *Set {
 		t.kinds[of].used.Store(r.used.Load())
 	}
 	return t
-}
-
-// found returns which columns fill which fields.
-func (in *inference) found() (all []Found) {
-	for _, f := range in.findings {
-		all = append(all, Found{f.field, f.column.pointer(), f.column.records, f.why})
-	}
-	return all
 }
 
 // compare reports whether what is read of records is clearly more than what was: in a tenth of them a field
@@ -395,13 +380,9 @@ func compare(before, after []map[string]string) (better, fills bool, losing fiel
 
 // fieldsOf returns what is read of each record for the fields that a column fills, perhaps by pointers only.
 func (s *Set) fieldsOf(kind report.Kind, by *shapes, records [][]byte, pointersOnly bool) []map[string]string {
-	x := s.extractors.Get().(*extractor)
+	x := s.take()
+	defer s.give(x)
 	x.pointersOnly = pointersOnly
-	defer func() {
-		x.pointersOnly = false
-		x.release()
-		s.extractors.Put(x)
-	}()
 	fields := make([]map[string]string, len(records))
 	for i, record := range records {
 		if x.tree.parse(record) != nil {

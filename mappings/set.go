@@ -106,6 +106,14 @@ func LoadKnowing(folder fs.FS, from Gazetteer) (*Set, error) {
 	return s, nil
 }
 
+// take returns an extractor that is free, until it is given back.
+func (s *Set) take() *extractor { return s.extractors.Get().(*extractor) }
+
+func (s *Set) give(x *extractor) {
+	x.release()
+	s.extractors.Put(x)
+}
+
 // builtinKind returns the mapping of a kind that is part of the program.
 func builtinKind(kind report.Kind) (*kindMapping, error) {
 	data, err := fs.ReadFile(builtin, string(kind)+".json")

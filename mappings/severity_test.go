@@ -40,6 +40,9 @@ func TestSeverities(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", labels, got, want)
 		}
 	}
+	if n, _, ok := numberIn("1e30"); ok { // no int holds it, and a scale up to it has no end
+		t.Errorf("1e30 is the level %d", n)
+	}
 }
 
 // TestSeverityScales: no label has two levels on one scale.

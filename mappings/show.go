@@ -71,11 +71,8 @@ func (s *Set) Show(kind report.Kind, records [][]byte) (Shown, error) {
 
 // shapeOf returns the shape of a record, or nil if it has none.
 func (s *Set) shapeOf(by *shapes, record []byte) (*shape, error) {
-	x := s.extractors.Get().(*extractor)
-	defer func() {
-		x.release()
-		s.extractors.Put(x)
-	}()
+	x := s.take()
+	defer s.give(x)
 	if err := x.tree.parse(record); err != nil {
 		return nil, err
 	}
@@ -107,7 +104,7 @@ func (s *Set) showShape(kind report.Kind, r *reading, of *shape, records [][]byt
 	}
 	var found []Found
 	var candidates []Candidate
-	s.infer(kind, r.stated, records, func(in *inference) { found, candidates = in.found(), in.candidates(unread) })
+	s.infer(kind, r.stated, records, func(in *inference) { found, candidates = in.findings, in.candidates(unread) })
 	for i, l := range shown.Lacking {
 		for _, c := range candidates {
 			if c.Field == l.Field {

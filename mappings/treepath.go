@@ -21,7 +21,7 @@ func (t *tree) pointer(at uint32) jsontext.Pointer {
 			}
 			tokens = append(tokens, jsontext.Int(int64(index)).String())
 		default:
-			tokens = append(tokens, t.originalName(at))
+			tokens = append(tokens, string(t.quotedName(at)))
 		}
 	}
 	var path jsontext.Pointer
@@ -31,18 +31,18 @@ func (t *tree) pointer(at uint32) jsontext.Pointer {
 	return path
 }
 
-// originalName returns the name of a member as the record spells it. It is the string
-// before the value.
-func (t *tree) originalName(at uint32) string {
-	if t.nodes[at].added {
-		return string(t.named(at))
+// nameBefore returns where the name of a member is in the record, with its quotes: it is the string before
+// the value.
+func (t *tree) nameBefore(at uint32) (start, end int) {
+	end = int(t.nodes[at].rawAt)
+	for t.body[end-1] != '"' {
+		end--
 	}
-	quoted := bytes.TrimRight(t.body[:t.nodes[at].rawAt], " \t\r\n:")
-	start := len(quoted) - 1
-	for start--; quoted[start] != '"' || quoted[start-1] == '\\'; start-- {
+	start = end - 2
+	for t.body[start] != '"' || t.body[start-1] == '\\' {
+		start--
 	}
-	name, _ := jsontext.AppendUnquote(nil, quoted[start:]) // parse has checked it
-	return string(name)
+	return start, end
 }
 
 // value returns a value as the record has it.
@@ -57,13 +57,7 @@ func (t *tree) nameNode(at uint32) uint32 {
 	if t.nodes[at].added || t.nodes[at].element || at == 0 || len(t.nodes) >= maxNodes {
 		return none
 	}
-	end := int(t.nodes[at].rawAt)
-	for t.body[end-1] != '"' {
-		end--
-	}
-	start := end - 1
-	for start--; t.body[start] != '"' || t.body[start-1] == '\\'; start-- {
-	}
+	start, end := t.nameBefore(at)
 	t.nodes = append(t.nodes, node{
 		kind: '"', rawAt: uint32(start), rawLen: uint32(end - start), parent: at,
 		nameAt: t.nodes[at].nameAt, nameLen: t.nodes[at].nameLen, added: true, isName: true,

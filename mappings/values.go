@@ -50,8 +50,8 @@ func (cs *columns) look(c *column) *values {
 		return strings.Contains(s, "://") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "www.") || strings.Contains(s, "@") && !strings.ContainsRune(s, ' ')
 	})
 	v.prose = c.shareThat(func(s string) bool { return strings.ContainsAny(s, ".!?。") && utf8.RuneCountInString(s) > 60 })
-	v.numbers = c.shareThat(func(s string) bool { _, err := strconv.ParseFloat(s, 64); return err == nil })
-	v.whole = c.shareThat(func(s string) bool { n, err := strconv.ParseFloat(s, 64); return err == nil && n == math.Trunc(n) })
+	v.numbers = c.shareThat(func(s string) bool { _, ok := number(s); return ok })
+	v.whole = c.shareThat(func(s string) bool { n, ok := number(s); return ok && n == math.Trunc(n) })
 	v.degrees = c.shareThat(func(s string) bool { _, ok := degreesOf(s); return ok })
 	v.codes = c.shareThat(func(s string) bool { return len(s) == 3 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" })
 	seen, _ := c.usual()
@@ -259,12 +259,17 @@ func dateOf(s string, order dateOrder) (time.Time, bool) {
 	return t, ok
 }
 
+// orderedIn reads the date that a text begins with, as numbersOf does.
+func orderedIn(s string) (day, month time.Time) {
+	date, _, _ := strings.Cut(strings.ReplaceAll(s, "T", " "), " ")
+	return numbersOf(strings.ReplaceAll(date, ".", "/"))
+}
+
 // orderOf returns the order of day and month in a column of dates, or untold.
 func orderOf(c *column) dateOrder {
 	days, months := 0, 0
 	for _, v := range c.cells {
-		date, _, _ := strings.Cut(strings.ReplaceAll(v.text, "T", " "), " ")
-		day, month := numbersOf(strings.ReplaceAll(date, ".", "/"))
+		day, month := orderedIn(v.text)
 		switch {
 		case !day.IsZero() && month.IsZero():
 			days++
@@ -305,8 +310,17 @@ func degreesOf(s string) (float64, bool) {
 	if strings.Count(s, ",") == 1 && !strings.Contains(s, ".") {
 		s = strings.Replace(s, ",", ".", 1)
 	}
+	n, ok := number(s)
+	return sign * n, ok && math.Abs(n) <= 180
+}
+
+// number reads a number. What cannot be one is not parsed: strconv copies it for its error.
+func number(s string) (n float64, ok bool) {
+	if s == "" || !strings.ContainsRune("+-.0123456789", rune(s[0])) {
+		return 0, false
+	}
 	n, err := strconv.ParseFloat(s, 64)
-	return sign * n, err == nil && math.Abs(n) <= 180
+	return n, err == nil
 }
 
 // cutPosition cuts a text that has a name and then a position, such as Baixa | -25.9532, 32.552, into the name
