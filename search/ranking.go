@@ -26,7 +26,7 @@ func (u Understood) request(members map[string]any, typed string) {
 		ranked = slices.DeleteFunc(ranked, isNamed("words of its title"))
 		ranked = append(ranked, clause{"match": clause{"title.exact": clause{"_name": "words of its title", "query": u.Words, "boost": 4}}})
 	}
-	if !spaceless(typed) && !strings.ContainsFunc(typed, withoutSpaces) {
+	if !spaceless(typed) {
 		found = slices.DeleteFunc(found, isNamed("a name in it without a space beside it"))
 	}
 	for _, m := range u.spelt() {
@@ -57,11 +57,6 @@ func (u Understood) request(members map[string]any, typed string) {
 	}
 	must["should"], outer["must"] = found, all
 	outer["should"] = append(ranked, u.better(typed)...)
-}
-
-// withoutSpaces reports whether a letter is of another script without spaces.
-func withoutSpaces(c rune) bool {
-	return c >= 0x0e00 && c <= 0x0eff || c >= 0x1000 && c <= 0x109f || c >= 0x1780 && c <= 0x17ff
 }
 
 func inside(members map[string]any, name string) map[string]any {

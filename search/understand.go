@@ -224,11 +224,7 @@ func (u *Understood) place(tokens []token, w Witness) int {
 }
 
 func (u *Understood) threat(tokens []token, w Witness) int {
-	var words []string
-	for _, t := range tokens {
-		words = append(words, t.folded)
-	}
-	threat, n := w.Threat(words)
+	threat, n := w.Threat(strings.Fields(joined(tokens)))
 	if n > 0 && !slices.Contains(u.Threats, threat) {
 		u.Threats = append(u.Threats, threat)
 	}
@@ -268,15 +264,13 @@ func (u *Understood) agree() {
 				return false
 			})
 		}
-		slices.SortStableFunc(m.Places, func(a, b NamedPlace) int {
-			switch in, also := inOthers(a), inOthers(b); {
-			case in && !also:
-				return -1
-			case also && !in:
-				return 1
+		rank := func(p NamedPlace) int {
+			if inOthers(p) {
+				return 0
 			}
-			return 0
-		})
+			return 1
+		}
+		slices.SortStableFunc(m.Places, func(a, b NamedPlace) int { return rank(a) - rank(b) })
 	}
 }
 
@@ -301,7 +295,8 @@ var askedFor = sync.OnceValue(func() map[string]string {
 // spaceless reports whether a phrase is written in a script that has no spaces between words.
 func spaceless(phrase string) bool {
 	return strings.ContainsFunc(phrase, func(c rune) bool {
-		return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+		return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul,
+			unicode.Thai, unicode.Lao, unicode.Myanmar, unicode.Khmer)
 	})
 }
 
