@@ -303,7 +303,7 @@ var causes = []Cause{
 // held says what is wrong with an index that is held, and what to do, by the reason in the
 // metrics.
 var held = map[string]struct{ is, remedy string }{
-	"index_blocked":    {"it is blocked", "If it is `read_only_allow_delete`, make room on Elasticsearch's disk first; otherwise find out who set it, and why. Then remove it: `curl -X PUT ELASTICSEARCH/INDEX/_settings -H 'Content-Type: application/json' -d '{\"index.blocks.BLOCK\": null}'`"},
+	"index_blocked":    {"it is blocked", "Make room on Elasticsearch's disk if that is what set it (`read_only_allow_delete`); otherwise find out who did, and why. Then remove the block: `curl -X PUT ELASTICSEARCH/INDEX/_settings -H 'Content-Type: application/json' -d '{\"index.blocks.BLOCK\": null}'`"},
 	"index_closed":     {"it is closed", "Find out who closed it, and open it: `curl -X POST ELASTICSEARCH/INDEX/_open`"},
 	"index_missing":    {"it is gone", "Let riskdex make it again: it may lack the privilege"},
 	"field_limit":      {"it has too many fields", "Raise `index.mapping.total_fields.limit`, or `riskdex rebuild KIND`"},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -127,22 +128,17 @@ func TestWrongAliasIsTold(t *testing.T) {
 	}
 }
 
-// remedy sends the request in a remedy.
+// remedy pastes the request of a remedy into a shell.
 func (p *process) remedy(text string) {
 	p.t.Helper()
-	for _, method := range []string{"POST ", "DELETE "} {
-		if _, call, ok := strings.Cut(text, method); ok {
-			path, body, _ := strings.Cut(call, " ")
-			if body != "" && body[0] == '{' {
-				body = body[:strings.LastIndexByte(body, '}')+1]
-			} else {
-				body = ""
-			}
-			p.ask(strings.TrimSpace(method), strings.TrimRight(path, ":,.;"), body, nil)
-			return
-		}
+	_, request, ok := strings.Cut(text, "curl ")
+	if !ok {
+		p.t.Fatalf("the remedy %q has no request", text)
 	}
-	p.t.Fatalf("the remedy %q has no request", text)
+	request = strings.Replace(request[:strings.LastIndexByte(request, '\'')+1], "ELASTICSEARCH", p.elasticsearch, 1)
+	if said, err := exec.CommandContext(p.t.Context(), "sh", "-c", "curl -fsS "+request).CombinedOutput(); err != nil {
+		p.t.Fatalf("%s: %v: %s", request, err, said)
+	}
 }
 
 // TestRebuildPutsAWrongAliasRight, too, and removes nothing that somebody else has put there.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"slices"
@@ -24,6 +25,7 @@ import (
 	"riskdex/journal"
 	"riskdex/journal/postgres"
 	"riskdex/receiver"
+	"riskdex/report"
 )
 
 type checkCommand struct {
@@ -160,6 +162,12 @@ func (k *checker) settings() (usable bool) {
 	_, err = k.c.client()
 	usable = !k.failed("elasticsearch", err) && mapped
 	k.c.journalOptions(log)
+	for name := range maps.Keys(k.c.Expect.expected) {
+		if _, err := report.ParseKind(name); err != nil && name != "" {
+			k.note("expect-every", doubtful, fmt.Sprintf("%s is not a kind, so it stands for the sender of that name", name),
+				"Kinds are cities, advisories, special-reports. Senders are named as riskdex status names them.")
+		}
+	}
 	if postgres.IsURL(k.c.Journal) {
 		k.failed("journal", refusePassword(k.c.Journal))
 	}

@@ -180,6 +180,7 @@ func TestCheckSaysAllThatIsWrong(t *testing.T) {
 		"doubtful expires on", "doubtful every user of this machine may read /", "doubtful 192.0.2.1:8080 is not an address of this machine")
 	check("--listen", "nowhere").says(t, exitNegative, "wrong nowhere is not an address")
 	check("--client-ca-file", put("ca.pem", authority.PEM, 0o600)).says(t, exitNegative, "wrong client certificates need TLS")
+	check("--expect-every", "citys=24h,advisories=7d").says(t, exitDone, "doubtful citys is not a kind")
 	check("--workers", "0").says(t, exitNegative, "wrong workers")
 	check("--body-memory", "1MiB").says(t, exitNegative, "wrong must fit twice")
 	check("--admin-token-file", put("admin", []byte("a-token-of-the-operator\n"), 0o600), "--admin-listen", "0.0.0.0:1").says(t, exitDone, "doubtful plain HTTP", "fine 1 file with secrets")
