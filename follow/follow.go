@@ -188,7 +188,7 @@ func (f *Follower) isNotSetBack(ctx context.Context, s state) error {
 	has, err := f.source.Version(ctx, s.Newest.Key)
 	if err == nil && has < s.Newest.Version {
 		err = fmt.Errorf("its journal was set back, and lacks the newest change that it had told, of %s %s: what this riskdex has is kept as it is. "+
-			"Have the publisher deliver again what is lost there, then: riskdex journal acknowledge-loss; once it has that document again, it is followed again", s.Newest.Kind, s.Newest.ID)
+			"Ask the publisher to deliver again what is lost there, then: riskdex journal acknowledge-loss; once it has that document again, it is followed again", s.Newest.Kind, s.Newest.ID)
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 // markJournal makes a journal of a file that has the schema.
 var markJournal = fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, tables.Version)
 
-// setUp creates the schema in an empty file, and refuses a file that is no journal of this version.
+// setUp creates the schema in an empty file, and refuses a file that is not a journal of this version.
 func setUp(ctx context.Context, conn *sql.Conn) error {
 	var tables int
 	if err := conn.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {

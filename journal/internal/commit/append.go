@@ -77,7 +77,7 @@ type delivery struct {
 	before error // why it was not accepted: it is a repeat, or there is no room
 }
 
-// Execute implements Task. A repeat is no error of the transaction, which others share.
+// Execute implements Task. A repeat is not an error of the transaction, which others share.
 func (t *delivery) Execute(tx *Transaction) (err error) {
 	d := t.Delivery
 	if t.before, err = tx.repeats(d); t.before != nil || err != nil {

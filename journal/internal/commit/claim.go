@@ -241,5 +241,5 @@ func (t *damaged) Execute(tx *Transaction) error {
 
 // DamagedReason is the reason of the dead letter that a damaged record becomes.
 func DamagedReason(k report.Key) string {
-	return fmt.Sprintf("the record of %s %q in the journal is damaged: its checksum does not fit; have the publisher deliver it again", k.Kind, k.ID)
+	return fmt.Sprintf("the record of %s %q in the journal is damaged: its checksum does not fit; ask the publisher to deliver it again", k.Kind, k.ID)
 }
