@@ -19,5 +19,6 @@
 //   - A source whose feed is another one may have been set back. It is followed once it has the
 //     newest change that it had told, or a later one of that document. Until then nothing is
 //     replaced or removed: this journal may have the only copy.
-//   - More than half of the documents of a kind are not deleted, unless they are few.
+//   - While more than half of a kind would be deleted, and they are not few, nothing is, of any kind.
+//   - Nothing is deleted that the source knows, although it has not told it yet.
 package follow

@@ -144,7 +144,8 @@ func (f *Follower) step(ctx context.Context, s *state) error {
 	if err != nil {
 		return err
 	}
-	page, err := f.source.Feed(ctx, at, f.Status().Failed.IsZero())
+	// Documents that are kept are no reason to ask without a pause.
+	page, err := f.source.Feed(ctx, at, f.kept != nil || f.Status().Failed.IsZero())
 	switch {
 	case errors.Is(err, report.ErrOtherFeed):
 		if err := f.isNotSetBack(ctx, *s); err != nil {
@@ -170,6 +171,8 @@ func (f *Follower) line(ctx context.Context, s state) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
+	case line == "":
+		return "", errors.New("it does not say which journal it has: is that the admin listener of a riskdex?")
 	case line == f.journal.Lineage():
 		return "", errors.New("it has the journal of this riskdex itself, or a copy of it: start this one with a journal of its own")
 	case s.Line != "" && line != s.Line:
@@ -212,6 +215,7 @@ func (f *Follower) begin(ctx context.Context, s *state, why string) error {
 	if err := f.advance(ctx, s, next, nil); err != nil {
 		return err
 	}
+	f.looked, f.kept = time.Time{}, nil
 	f.log.Warn("all changes of the riskdex that is followed are read from the beginning; then what it no longer has is deleted here", "follows", f.from, "reason", why)
 	f.behind(true)
 	return nil
@@ -221,7 +225,7 @@ func (f *Follower) begin(ctx context.Context, s *state, why string) error {
 func (f *Follower) take(ctx context.Context, s *state, page report.FeedPage) error {
 	next := *s
 	next.Cursor = page.Next.String()
-	if n := len(page.Changes); n > 0 {
+	if n := len(page.Changes); n > 0 && page.Changes[n-1].Version > s.Newest.Version {
 		last := page.Changes[n-1]
 		next.Newest = report.Stamp{Key: last.Key, Version: last.Version}
 	}
@@ -232,13 +236,20 @@ func (f *Follower) take(ctx context.Context, s *state, page report.FeedPage) err
 	if err != nil {
 		return err
 	}
+	if s.text() != next.text() { // another process has gone on, and this page says nothing of where
+		return nil
+	}
 	f.behind(page.More)
+	if s.Anew.Done {
+		f.kept = nil // another process may have deleted the rest
+	}
 	if page.More || s.Anew.Done || time.Since(f.looked) < lookAgain {
 		return nil
 	}
 	f.looked = time.Now()
-	f.kept, err = f.deleteRest(ctx, s.Anew)
-	if err != nil || f.kept != nil {
+	done, kept, err := f.deleteRest(ctx, s.Anew)
+	f.kept = kept
+	if err != nil || !done {
 		return err
 	}
 	next = *s
@@ -319,38 +330,57 @@ func (f *Follower) tellArrived(changes []report.Change) {
 
 const entriesAtOnce = 1000
 
-// deleteRest deletes the documents that the journal has from before, and that the source did not tell.
-// kept says of which kinds it does not.
-func (f *Follower) deleteRest(ctx context.Context, a Anew) (kept, err error) {
+// deleteRest deletes the documents that the journal has from before, and that the source neither told
+// nor knows. done reports whether none is left, and kept says of which kinds too many would go: then none
+// is deleted, of any kind, since a source that lacks most of one is not to be trusted about another.
+func (f *Follower) deleteRest(ctx context.Context, a Anew) (done bool, kept, err error) {
+	rest := map[report.Kind][]report.ID{}
 	for _, kind := range report.Kinds() {
-		rest, err := f.rest(ctx, kind, a.Until)
-		if err != nil {
-			return nil, err
+		if rest[kind], err = f.rest(ctx, kind, a.Until); err != nil {
+			return false, nil, err
 		}
 		live, err := f.journal.Documents(ctx, kind)
 		if err != nil {
-			return nil, err
+			return false, nil, err
 		}
-		if live > fewDocuments && 2*len(rest) > live {
+		if n := len(rest[kind]); live > fewDocuments && 2*n > live {
 			kept = errors.Join(kept, fmt.Errorf("it lacks %d of the %d %s that are here, such as %s, and more than half are not deleted by themselves: "+
-				"if it should have them, ask the publisher to deliver them there; if not, start this riskdex with a new journal", len(rest), live, kind, rest[0]))
-			continue
+				"if it should have them, ask the publisher to deliver them there; if not, start this riskdex with a new journal", n, live, kind, rest[kind][0]))
 		}
-		for some := range slices.Chunk(rest, entriesAtOnce) {
+	}
+	if kept != nil {
+		return false, kept, nil
+	}
+	done = true
+	for _, kind := range report.Kinds() {
+		for some := range slices.Chunk(rest[kind], entriesAtOnce) {
 			d := report.Delivery{Source: f.origin()}
 			for _, id := range some {
+				// What was delivered again while the page was read may not have been told yet.
+				key := report.Key{Kind: kind, ID: id}
+				has, err := f.source.Version(ctx, key)
+				if err != nil {
+					return false, nil, err
+				}
+				if has > 0 {
+					done = false
+					continue
+				}
 				d.Changes = append(d.Changes, report.Change{
-					Key: report.Key{Kind: kind, ID: id}, OwnID: id, Op: report.Delete,
+					Key: key, OwnID: id, Op: report.Delete,
 					If: func(newest report.Version, _ time.Time) bool { return newest <= a.Until },
 				})
 			}
-			if _, err := f.journal.Append(ctx, d); err != nil {
-				return nil, err
+			if len(d.Changes) == 0 {
+				continue
 			}
-			f.log.Warn("documents were deleted that the riskdex that is followed no longer has", "kind", kind, "documents", len(some), "first", some[0])
+			if _, err := f.journal.Append(ctx, d); err != nil {
+				return false, nil, err
+			}
+			f.log.Warn("documents were deleted that the riskdex that is followed no longer has", "kind", kind, "documents", len(d.Changes), "first", d.Changes[0].ID)
 		}
 	}
-	return kept, nil
+	return done, nil, nil
 }
 
 // rest returns the live documents of a kind that have no version above one.

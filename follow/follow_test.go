@@ -33,11 +33,15 @@ type source struct {
 	feed  func(context.Context, report.Cursor, int, int) (report.FeedPage, error)
 	line  string
 	limit int
+	wait  bool // what it was last asked
 }
 
-func sourceOf(j journal.Journal) *source { return &source{j, j.Feed, j.Lineage(), 3} }
+func sourceOf(j journal.Journal) *source {
+	return &source{Journal: j, feed: j.Feed, line: j.Lineage(), limit: 3}
+}
 
-func (s *source) Feed(ctx context.Context, after report.Cursor, _ bool) (report.FeedPage, error) {
+func (s *source) Feed(ctx context.Context, after report.Cursor, wait bool) (report.FeedPage, error) {
+	s.wait = wait
 	page, err := s.feed(ctx, after, s.limit, 1<<20)
 	for i, r := range page.Changes { // as the text of the feed has it
 		if !r.HasCode {
@@ -258,26 +262,103 @@ func TestWhatMayBeTheOnlyCopyStays(t *testing.T) {
 	if why := f.failing(t); !strings.Contains(why, "of this riskdex itself") {
 		t.Errorf("of itself: %s", why)
 	}
+	setBack.line = ""
+	f.source = setBack
+	s, err := load(t.Context(), own)
+	require.NoError(t, err)
+	if err := f.begin(t.Context(), &s, "a test"); err == nil || !strings.Contains(err.Error(), "which journal") {
+		t.Errorf("of one that names no journal: %v", err)
+	}
+
+	// While it reads anew, it still knows what it had been told.
+	setBack.line, setBack.limit = source.line, 1
+	newest := s.Newest
+	require.NoError(t, f.begin(t.Context(), &s, "a test"))
+	require.NoError(t, f.step(t.Context(), &s))
+	if s.Cursor == "" || s.Newest != newest {
+		t.Errorf("the newest that it was told is %+v, was %+v", s.Newest, newest)
+	}
 }
 
-// TestMostDocumentsAreNotDeleted: the journal has followed nobody, and has more than the source.
+// TestMostDocumentsAreNotDeleted: the journal has followed nobody, and has more than the source. While
+// most of one kind would go, nothing of another goes either.
 func TestMostDocumentsAreNotDeleted(t *testing.T) {
 	from, own := open(t), open(t)
 	for i := range 12 {
 		put(t, own, fmt.Sprint("own", i), "", "{}")
 	}
+	deliver(t, own, report.Change{Key: report.Key{Kind: report.Advisories, ID: "1"}, Op: report.Index, Body: []byte("{}")})
 	put(t, from, "1", "", "{}")
-	f := newFollower(sourceOf(from), own)
+	source := sourceOf(from)
+	f := newFollower(source, own)
 	s := state{}
 	for f.kept == nil {
 		require.NoError(t, f.step(t.Context(), &s))
 	}
-	if why := f.failing(t); !strings.Contains(why, "12 of the 13 cities") || len(cities(t, own)) != 13 {
-		t.Errorf("%s; it has %d", why, len(cities(t, own)))
+	f.tell(s, f.kept)
+	why := f.failing(t)
+	advisories, err := own.Documents(t.Context(), report.Advisories)
+	require.NoError(t, err)
+	if !strings.Contains(why, "12 of the 13 cities") || len(cities(t, own)) != 13 || advisories != 1 {
+		t.Errorf("%s; it has %d and %d", why, len(cities(t, own)), advisories)
+	}
+	if !source.wait {
+		t.Error("the source is asked without a pause")
 	}
 	for i := range 11 {
 		put(t, from, fmt.Sprint("own", i), "", "{}")
 	}
+	f.catchUp(t)
+	same(t, "in the end", from, own)
+}
+
+// TestWhatIsNotToldYetStays: it was delivered again while the page was read.
+func TestWhatIsNotToldYetStays(t *testing.T) {
+	from, own := open(t), open(t)
+	put(t, from, "1", "", `{"a":1}`)
+	put(t, own, "1", "", `{}`)
+	source, pages := sourceOf(from), 0
+	source.feed = func(ctx context.Context, c report.Cursor, limit, bytes int) (report.FeedPage, error) {
+		page, err := from.Feed(ctx, c, limit, bytes)
+		if pages++; pages == 1 {
+			page.Changes = nil
+		}
+		return page, err
+	}
+	f, s := newFollower(source, own), state{}
+	for range 3 {
+		require.NoError(t, f.step(t.Context(), &s))
+		if len(cities(t, own)) != 1 || s.Anew.Done {
+			t.Errorf("it has %v; all is done: %t", cities(t, own), s.Anew.Done)
+		}
+	}
+	put(t, from, "1", "", `{"a":2}`)
+	f.catchUp(t)
+	same(t, "in the end", from, own)
+}
+
+// TestPageOfAnotherStateSaysNothing: another process began anew while it was read.
+func TestPageOfAnotherStateSaysNothing(t *testing.T) {
+	from, own := open(t), open(t)
+	for i := range 12 {
+		put(t, from, fmt.Sprint(i), "", "{}")
+	}
+	source := sourceOf(from)
+	f := newFollower(source, own)
+	f.catchUp(t)
+	put(t, from, "12", "", "{}")
+	s, err := load(t.Context(), own)
+	require.NoError(t, err)
+	source.feed = func(ctx context.Context, c report.Cursor, limit, bytes int) (report.FeedPage, error) {
+		other := s
+		require.NoError(t, newFollower(sourceOf(from), own).begin(ctx, &other, "a test"))
+		return from.Feed(ctx, c, limit, bytes)
+	}
+	f.looked = time.Time{}
+	if err := f.step(t.Context(), &s); err != nil || f.kept != nil || s.Anew.Why != "a test" {
+		t.Errorf("%v, %v, %+v", err, f.kept, s)
+	}
+	source.feed = from.Feed
 	f.catchUp(t)
 	same(t, "in the end", from, own)
 }

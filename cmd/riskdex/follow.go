@@ -115,9 +115,14 @@ func (f followed) get(ctx context.Context, path string, q map[string][]string, a
 }
 
 // refuseDeliveries returns the handler of the listener for deliveries of a riskdex that follows another
-// one. A sender that repeats what is answered with 503 loses nothing while that is put right.
-func refuseDeliveries(from string, observe func(report.Answered)) http.Handler {
+// one. A sender that repeats what is answered with 503 loses nothing while that is put right. That the
+// process is alive is said as always; it is never ready for deliveries.
+func refuseDeliveries(from string, checks http.Handler, observe func(report.Answered)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/livez" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+			checks.ServeHTTP(w, r)
+			return
+		}
 		observe(report.Answered{At: time.Now(), Method: r.Method, Path: r.URL.EscapedPath(), Status: http.StatusServiceUnavailable, Reason: "follows"})
 		problem.Write(w, &admin.Problem{
 			Status: http.StatusServiceUnavailable, Reason: "follows",
@@ -164,9 +169,12 @@ func registerFollower(reg prometheus.Registerer, f *follow.Follower) {
 		Name: "riskdex_follow_failing_seconds",
 		Help: "How long the riskdex that is followed could not be followed; 0 while it can, or if none is.",
 	}, func() float64 {
-		if f == nil || f.Status().Failed.IsZero() {
+		if f == nil {
 			return 0
 		}
-		return time.Since(f.Status().Failed).Seconds()
+		if failed := f.Status().Failed; !failed.IsZero() {
+			return time.Since(failed).Seconds()
+		}
+		return 0
 	}))
 }

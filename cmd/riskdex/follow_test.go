@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -240,4 +241,26 @@ func TestFollowersDeadLetters(t *testing.T) {
 	p.send("PUT", "/cities/2", `{"id":2,"title":"B","risk_label":"3"}`)
 	eventually(t, "the correction clears it", func() bool { return len(f.records(report.Cities)) == 2 })
 	f.drained()
+}
+
+// TestFollowerRefusesDeliveries, and is alive.
+func TestFollowerRefusesDeliveries(t *testing.T) {
+	alive := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	observed := 0
+	handler := refuseDeliveries("http://first:8081", alive, func(report.Answered) { observed++ })
+	for _, c := range []struct {
+		method, path string
+		status       int
+	}{
+		{"GET", "/livez", 200}, {"HEAD", "/livez", 200}, {"PUT", "/livez", 503}, {"GET", "/readyz", 503}, {"PUT", "/cities/1", 503}, {"DELETE", "/cities/1", 503},
+	} {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), c.method, c.path, nil))
+		if w.Code != c.status || c.status == 503 && !strings.Contains(w.Body.String(), "http://first:8081") {
+			t.Errorf("%s %s: %d %s", c.method, c.path, w.Code, w.Body)
+		}
+	}
+	if observed != 4 {
+		t.Errorf("%d answers were noted", observed)
+	}
 }

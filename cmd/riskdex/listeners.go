@@ -20,7 +20,7 @@ import (
 func (c *serveCommand) listenForDeliveries(ctx context.Context, w *components, log *slog.Logger) (*endpoint, error) {
 	handler := http.Handler(w.receiver)
 	if w.follower != nil {
-		handler = refuseDeliveries(w.follower.From(), w.observe)
+		handler = refuseDeliveries(w.follower.From(), w.receiver, w.observe)
 	}
 	e, err := listen(ctx, "deliveries", c.Listen, w.secured, handler, log)
 	if err != nil || w.follower != nil {
