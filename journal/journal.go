@@ -40,7 +40,8 @@ type Journal interface {
 	// Settle records what became of claimed changes, and ends their claims. For a version that
 	// was settled before or overtaken since, it has no other effect, except that after Indexed
 	// or Deleted the newer version counts as pending since its own acceptance, instead of that
-	// of the older one.
+	// of the older one, is given out a little later if it was not delivered yet, and the history
+	// notes that searches had the older one.
 	Settle(ctx context.Context, s []report.Settlement) error
 
 	// Resend marks settled documents of kind, tombstones included, to be given out again by

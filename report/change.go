@@ -15,8 +15,8 @@ const (
 // Ops returns every operation, always in the same order.
 func Ops() []Op { return []Op{Index, Delete} }
 
-// Version orders the changes of a document: the higher one is newer. It is
-// positive, assigned by the journal, unique within it, and sent to
+// Version orders what is sent of a document: the higher one is what counts now. A retry or a
+// reissue gives old content a new version. It is positive, assigned by the journal, unique within it, and sent to
 // Elasticsearch as the document's external version.
 type Version int64
 

@@ -10,7 +10,7 @@ type Outcome string
 const (
 	Indexed    Outcome = "indexed"
 	Deleted    Outcome = "deleted"
-	Superseded Outcome = "superseded" // a newer version of the document arrived before this one was settled
+	Superseded Outcome = "superseded" // a newer version arrived before this one was settled, or Elasticsearch has one
 	Dead       Outcome = "dead"       // Elasticsearch refuses the document; it is set aside as a dead letter
 	Retry      Outcome = "retry"
 )

@@ -158,7 +158,7 @@ func (j *Journal) nextDue(ctx context.Context, conn *pgx.Conn, kind report.Kind)
 }
 
 // mayClaim returns report.ErrKindLocked while another process has locked the kind, and once after
-// that.
+// that; and an error while this process is taken for dead, or a restart of the server is not accounted for.
 func (j *Journal) mayClaim(kind report.Kind, me int64, seen lockedRows) error {
 	switch {
 	case !j.given.isCompared(seen.server):

@@ -29,7 +29,7 @@ type claims struct {
 	flush *flush
 
 	mu       sync.Mutex
-	claimed  map[report.Key]commit.Claim // of what cannot be given out, damaged, without Doc
+	claimed  map[report.Key]commit.Claim // a damaged row that cannot be given out has no Doc
 	deferred map[report.Key]commit.Deferral
 	touched  map[report.Key]struct{} // committed since begin; nil when no Claim reads
 	held     report.Version          // nothing up to it is given out, because of a loss

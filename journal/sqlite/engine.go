@@ -9,13 +9,11 @@ import (
 	"os"
 	"time"
 
-	_ "modernc.org/sqlite"
+	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/tables"
 )
-
-// the driver "sqlite"
 
 const (
 	pageSize = 4096

@@ -9,7 +9,7 @@ import "riskdex/report"
 // queued later are executed later.
 
 // Late returns why a request must no longer be executed, or nil. Settlements and changes by
-// operators go by versions and are never late.
+// operators go by versions: they are late only if their caller has left.
 func (r *Request) Late() error {
 	if err := r.Ctx.Err(); err != nil {
 		return err

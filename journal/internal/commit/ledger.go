@@ -6,8 +6,9 @@ import (
 	"riskdex/report"
 )
 
-// Ledger is what the writer knows of the journal besides its documents. A
-// transaction works on a copy, which replaces the original once it is committed.
+// Ledger is what the writer knows of the journal besides its documents. In SQLite a transaction works
+// on a copy, which replaces the original once it is committed; in PostgreSQL it begins at zero, and what
+// the transaction adds is added to the table.
 type Ledger struct {
 	LastVersion  report.Version // the highest ever given out
 	Totals       map[report.Kind]Totals
@@ -16,7 +17,7 @@ type Ledger struct {
 	Loss         Loss  // in a journal for one process
 }
 
-// Totals are the sums of one kind.
+// Totals are the sums of one kind, or what a transaction adds to them.
 type Totals struct {
 	Indexes, Deletes                   int64 // accepted
 	Indexed, Deleted, Superseded, Died int64 // settled

@@ -37,10 +37,10 @@ type Request struct {
 	Ctx      context.Context // of the caller; once it ends, the request is not executed
 	Gone     func() bool     // reports whether the sender has hung up; nil without a sender
 	Task     Task            // nil only tries whether the journal can be written
-	Kind     report.Kind     // of its documents, if they are of one
+	Kind     report.Kind     // of its first document; a delivery of several kinds waits in the line of that
 	Keys     []report.Key    // documents that it will probably look up
 	Changes  []report.Change // of a delivery
-	Versions int             // how many it will probably take; a delivery takes some
+	Versions int             // how many a delivery will probably take; 0 of anything else
 	Bytes    int             // roughly how much it writes
 	Size     int             // how many documents it changes
 	Sync     bool            // its effect must survive a power cut once it is answered

@@ -6,7 +6,7 @@ import (
 	"riskdex/report"
 )
 
-// Row is the row of a document without its body. Times are in microseconds since 1970.
+// Row is the row of a document, with its body only if that is to be written. Times are in microseconds since 1970.
 type Row struct {
 	report.Key
 	Doc     int64 // its number in an SQLite journal
@@ -18,7 +18,7 @@ type Row struct {
 	Naming
 	AcceptedAt        int64
 	WaitedAt          int64 // since when it is pending, or as in OldEnded
-	EndedAt           int64 // when it was settled or set aside
+	EndedAt           int64 // when it was settled or set aside; until then, when it was accepted
 	CRC               uint32
 	Trace             string
 	ErrorType, Reason string
