@@ -135,7 +135,10 @@ func (p *process) remedy(text string) {
 	if !ok {
 		p.t.Fatalf("the remedy %q has no request", text)
 	}
-	request = strings.Replace(request[:strings.LastIndexByte(request, '\'')+1], "ELASTICSEARCH", p.elasticsearch, 1)
+	if end := strings.LastIndexByte(request, '\''); end >= 0 { // of the body
+		request = request[:end+1]
+	}
+	request = strings.Replace(strings.TrimRight(request, ".;"), "ELASTICSEARCH", p.elasticsearch, 1)
 	if said, err := exec.CommandContext(p.t.Context(), "sh", "-c", "curl -fsS "+request).CombinedOutput(); err != nil {
 		p.t.Fatalf("%s: %v: %s", request, err, said)
 	}

@@ -277,6 +277,7 @@ func TestSetBackIsNotFollowed(t *testing.T) {
 	p.start()
 	f := p.follower(p.elasticsearch)
 	f.start()
+	f.indicesReady()
 	everything.deliver(p)
 	p.drained()
 	p.same(f)

@@ -62,11 +62,11 @@ func (s state) wrong(kind report.Kind, index string) *report.WrongAlias {
 	switch {
 	case taken == s.alias:
 		w.Detail = fmt.Sprintf("an index has the name %s, which the alias that apps search needs", s.alias)
-		w.Remedy = fmt.Sprintf("copy what you need of it, and DELETE /%s", s.alias)
+		w.Remedy = fmt.Sprintf("copy what you need of it, then: curl -X DELETE ELASTICSEARCH/%s", s.alias)
 		return w
 	case taken != "":
 		w.Detail = fmt.Sprintf("a data stream has the name %s, which the alias that apps search needs", s.alias)
-		w.Remedy = fmt.Sprintf("copy what you need of it, and DELETE /_data_stream/%s", s.alias)
+		w.Remedy = fmt.Sprintf("copy what you need of it, then: curl -X DELETE ELASTICSEARCH/_data_stream/%s", s.alias)
 		return w
 	case index == "" && len(behind) > 1:
 		w.Detail = fmt.Sprintf("the alias %s leads to %s, and it is not known which of them this journal fills: apps find documents of others, or twice", s.alias, strings.Join(behind, " and "))

@@ -170,7 +170,7 @@ func TestEnsureSaysWhatIsInTheWay(t *testing.T) {
 	must(t, x.Client, esapi.IndicesCreateRequest{Index: x.Alias(report.Cities)})
 	_, err := x.Ensure(t.Context(), report.Cities, nothing)
 	wrong, ok := errors.AsType[*report.WrongAlias](err)
-	if !ok || wrong.Kind != report.Cities || !strings.Contains(wrong.Remedy, "and DELETE /"+x.Alias(report.Cities)) {
+	if !ok || wrong.Kind != report.Cities || !strings.Contains(wrong.Remedy, "curl -X DELETE ELASTICSEARCH/"+x.Alias(report.Cities)) {
 		t.Errorf("got %v", err)
 	}
 }
