@@ -144,8 +144,7 @@ var causes = []Cause{
 	{
 		TroubleElasticsearch, Critical, lookEvery + time.Minute, // the longest time of a request
 		"Elasticsearch did not answer the last request ({error}). Deliveries are accepted and kept, and are sent when it is back.",
-		"Try `curl -m 10 ELASTICSEARCH` on this machine. If it hangs or is refused: restart Elasticsearch, also where its process still runs, or bring back the network to it. " +
-			"If its certificate is refused, give it a valid one.",
+		reachElasticsearch + ". If its certificate is refused, give it a valid one.",
 		"RiskdexElasticsearchAway",
 	},
 	{
@@ -300,6 +299,9 @@ var causes = []Cause{
 	},
 }
 
+// reachElasticsearch is what to do about an Elasticsearch that does not answer.
+const reachElasticsearch = "Try `curl -m 10 ELASTICSEARCH` on this machine. If it hangs or is refused: restart Elasticsearch, also where its process still runs, or bring back the network to it"
+
 // held says what is wrong with an index that is held, and what to do, by the reason in the
 // metrics.
 var held = map[string]struct{ is, remedy string }{
@@ -320,7 +322,7 @@ func (f SearchFailure) Remedy() string { return plain(f.remedy() + ".") }
 func (f SearchFailure) remedy() string {
 	switch known := held[f.Reason]; {
 	case f.Reason == "unreachable":
-		return "Try `curl -m 10 ELASTICSEARCH` on this machine. If it hangs or is refused: restart Elasticsearch, or bring back the network to it"
+		return reachElasticsearch
 	case f.Reason == "request_refused":
 		return "If it names a setting of Elasticsearch, change that: searches need expensive queries, for typos and the starts of names. " +
 			"Otherwise correct search.json or complete.json of --mappings"

@@ -93,7 +93,7 @@ type shards struct {
 func (s *shards) taken() error {
 	switch {
 	case s == nil:
-		return errors.New("does not say which shards answered")
+		return errors.New("nothing says which shards answered")
 	case s.Failed > 0:
 		reason := fmt.Sprintf("%d of %d shards failed", s.Failed, s.Total)
 		if len(s.Failures) > 0 {
@@ -207,7 +207,7 @@ var Indices = rule(func(a map[string]struct {
 }) error {
 	for name, index := range a {
 		if index.Settings.Index.UUID == "" {
-			return fmt.Errorf("does not say which index %s is", name)
+			return fmt.Errorf("nothing says which index %s is", name)
 		}
 	}
 	return nil

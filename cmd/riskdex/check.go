@@ -162,7 +162,7 @@ func (k *checker) settings() (usable bool) {
 	_, err = k.c.client()
 	usable = !k.failed("elasticsearch", err) && mapped
 	k.c.journalOptions(log)
-	for name := range maps.Keys(k.c.Expect.expected) {
+	for _, name := range slices.Sorted(maps.Keys(k.c.Expect.expected)) {
 		if _, err := report.ParseKind(name); err != nil && name != "" {
 			k.note("expect-every", doubtful, fmt.Sprintf("%s is not a kind, so it stands for the sender of that name", name),
 				"Kinds are cities, advisories, special-reports. Senders are named as riskdex status names them.")
