@@ -91,7 +91,7 @@ func (f Following) String() string {
 type KindStatus struct {
 	Kind        report.Kind `json:"kind"`
 	Documents   *int        `json:"documents"`       // that a search can find; null if Elasticsearch does not say
-	Taken       int         `json:"taken,omitempty"` // that Elasticsearch had taken when they were last counted, at most about ten minutes ago; 0 if they were not
+	Taken       int         `json:"taken,omitempty"` // that Elasticsearch had taken when they were last counted, at most about a minute ago; 0 if they were not
 	Delivered   Arrived     `json:"delivered"`
 	Pending     int         `json:"pending"`
 	Resending   int         `json:"resending"`

@@ -197,7 +197,7 @@ var causes = []Cause{
 		"RiskdexIndexIncomplete",
 	},
 	{
-		TroubleMissing, Critical, 11 * time.Minute, // what journal and index have is compared every ten while all is well
+		TroubleMissing, Critical, 2 * time.Minute, // what journal and index have is compared every minute while all is well, and then thrice
 		"Searches do not find {number} of {kind}, at least, which Elasticsearch has taken: they were deleted there, {by whom}.",
 		"`riskdex verify --repair {kind}` sends them again. Find out who deleted them, such as a clean-up job with too wide a pattern.",
 		"RiskdexIndexDiffers",

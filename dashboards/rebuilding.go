@@ -30,7 +30,7 @@ func rebuilding() row {
 		},
 		{
 			id: 506, title: "Missing in the index", shape: lines, unit: "short", width: 12,
-			description: "Documents that Elasticsearch has taken and searches do not find, at least. They are counted every ten minutes, and every five seconds while some are missing.",
+			description: "Documents that Elasticsearch has taken and searches do not find, at least. They are counted every minute, and every five seconds while some are missing.",
 			queries:     []query{{`max by (kind) (riskdex_documents_missing{@kind})`, "{{kind}}"}},
 			limits:      []limit{{1, bad}},
 			alerts:      []string{"RiskdexIndexDiffers"},

@@ -55,8 +55,8 @@ type Coverage struct {
 const CoverageEvery = 5 * time.Second
 
 const (
-	coverageWhileWell = 120 // once all is well, comparisons are this many times rarer
-	coverageTries     = 3   // comparisons in a row that have to agree: an index may show deleted documents for a while, and another may take its place meanwhile
+	coverageWhileWell = 12 // once all is well, comparisons are this many times rarer
+	coverageTries     = 3  // comparisons in a row that have to agree: an index may show deleted documents for a while, and another may take its place meanwhile
 )
 
 // coverageShown is how long an index may take to show, by its own refreshes, what it has accepted.
