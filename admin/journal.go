@@ -31,12 +31,12 @@ type journalCollector struct {
 
 	unreadable atomic.Bool // at the last scrape
 
-	accepted, settled, pending, resending, deadLetters, lag, refused  *prometheus.Desc
-	refusedDocuments                                                  *prometheus.Desc
-	history, historyBytes, historyDropped                             *prometheus.Desc
-	tombstones, dropped, behind                                       *prometheus.Desc
-	bytes, used, limit, free, processes, lost, wrong, unbuilt, backup *prometheus.Desc
-	clusters, arrived, due                                            *prometheus.Desc
+	accepted, settled, pending, resending, deadLetters, lag, refused           *prometheus.Desc
+	refusedDocuments                                                           *prometheus.Desc
+	history, historyBytes, historyDropped                                      *prometheus.Desc
+	tombstones, dropped, behind                                                *prometheus.Desc
+	bytes, used, limit, free, minFree, processes, lost, wrong, unbuilt, backup *prometheus.Desc
+	clusters, arrived, due                                                     *prometheus.Desc
 }
 
 // NewJournalCollector returns a collector of the metrics that the journal keeps. Lag is
@@ -66,6 +66,7 @@ func NewJournalCollector(journal Journal, expected Expected, now func() time.Tim
 		used:             describe("journal_used_bytes", "What counts for the journal's limit: its size without free space in its file, plus its log once more; in PostgreSQL its records."),
 		limit:            describe("journal_limit_bytes", "--journal-max-bytes, the limit of riskdex_journal_used_bytes; 0 if there is none."),
 		free:             describe("journal_free_bytes", "Free space on the journal's disk; -1 if unknown."),
+		minFree:          describe("journal_min_free_bytes", "--journal-min-free, the free space below which deliveries are turned away; 0 if there is none."),
 		processes:        describe("processes", "Processes that work on the journal."),
 		lost:             describe("journal_lost_seconds", "Length of the period of which the journal may lack acknowledged changes, until that is acknowledged."),
 		wrong:            describe("verify_differences", "Documents that the last verification found to differ, and did not repair.", "kind"),
@@ -78,7 +79,7 @@ func NewJournalCollector(journal Journal, expected Expected, now func() time.Tim
 
 // Describe implements prometheus.Collector.
 func (c *journalCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.refusedDocuments, c.tombstones, c.dropped, c.history, c.historyBytes, c.historyDropped, c.lag, c.bytes, c.used, c.limit, c.free, c.refused, c.processes, c.lost, c.wrong, c.unbuilt, c.backup, c.behind, c.clusters, c.arrived, c.due} {
+	for _, d := range []*prometheus.Desc{c.accepted, c.settled, c.pending, c.resending, c.deadLetters, c.refusedDocuments, c.tombstones, c.dropped, c.history, c.historyBytes, c.historyDropped, c.lag, c.bytes, c.used, c.limit, c.free, c.minFree, c.refused, c.processes, c.lost, c.wrong, c.unbuilt, c.backup, c.behind, c.clusters, c.arrived, c.due} {
 		out <- d
 	}
 }
@@ -142,6 +143,7 @@ func (c *journalCollector) Collect(out chan<- prometheus.Metric) {
 	gauge(c.used, float64(stats.Used))
 	gauge(c.limit, float64(stats.Limit))
 	gauge(c.free, float64(stats.Free))
+	gauge(c.minFree, float64(stats.MinFree))
 	gauge(c.refused, float64(stats.Refused))
 	var backup *time.Time
 	if at := report.BackupIn(stats.Notes); !at.IsZero() {

@@ -1,12 +1,10 @@
 package dashboards
 
-// Limits of the free space of the journal's file system, in bytes: freeTight is getting
-// low, and freeAlmost is close to the low-space mark below which riskdex turns deliveries
-// away.
+// Limits of the room on the journal's disk, in bytes, as the alert has them: roomTight is getting
+// low, and roomAlmost is close to where riskdex turns deliveries away.
 const (
-	gib        = 1 << 30
-	freeTight  = 1 * gib
-	freeAlmost = gib / 2
+	roomTight  = 768 << 20
+	roomAlmost = 256 << 20
 )
 
 func journalRow() row {
@@ -23,10 +21,10 @@ func journalRow() row {
 			alerts: []string{"RiskdexJournalSlow"},
 		},
 		{
-			id: 606, title: "Free on the journal's disk", shape: lines, unit: "bytes", width: 12,
-			description: "What is left on the file system of the journal; nothing where that is not known. Below the low-space mark deliveries are answered with 503.",
-			queries:     []query{{`min by (job) (riskdex_journal_free_bytes{@} >= 0)`, "{{job}}"}},
-			limits:      []limit{{0, bad}, {freeAlmost, warning}, {freeTight, good}},
+			id: 606, title: "Room on the journal's disk", shape: lines, unit: "bytes", width: 12,
+			description: "What is left on the disk of the journal until deliveries are answered with 503, which --journal-min-free says; nothing where that is not known.",
+			queries:     []query{{`min by (job) ((riskdex_journal_free_bytes{@} >= 0) - riskdex_journal_min_free_bytes{@})`, "{{job}}"}},
+			limits:      []limit{{0, bad}, {roomAlmost, warning}, {roomTight, good}},
 			alerts:      []string{"RiskdexJournalDiskFilling"},
 		},
 		{

@@ -1,5 +1,7 @@
 package dashboards
 
+const gib = 1 << 30
+
 func process() row {
 	return row{800, "The process", "the-process", false, []panel{
 		{

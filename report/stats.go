@@ -11,6 +11,7 @@ type Stats struct {
 	Used    int64              // Bytes without the free space inside the file
 	Limit   int64              // upper bound of Used; 0 if there is none
 	Free    int64              // bytes that an ordinary user can still write to the disk; -1 if unknown
+	MinFree int64              // lower bound of Free; 0 if there is none
 	Refused int                // refusals kept
 	Notes   map[string]string  // by name
 	Loss    Loss               // acknowledged changes that may be missing

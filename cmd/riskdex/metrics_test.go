@@ -75,7 +75,7 @@ func TestEveryMetricHasItsScope(t *testing.T) {
 	want := []string{
 		"changes_accepted_total", "changes_pending", "changes_settled_total", "clock_behind_seconds", "dead_letters", "delivery_expected_timestamp_seconds", "documents_resending",
 		"history_bytes", "history_dropped_total", "history_entries",
-		"journal_backup_timestamp_seconds", "journal_bytes", "journal_free_bytes", "journal_limit_bytes", "journal_lost_seconds", "journal_used_bytes", "lag_seconds", "last_accepted_timestamp_seconds", "processes", "rebuild_failed", "refusals_kept", "refused_documents", "several_clusters", "tombstones", "tombstones_dropped_total", "verify_differences",
+		"journal_backup_timestamp_seconds", "journal_bytes", "journal_free_bytes", "journal_limit_bytes", "journal_lost_seconds", "journal_min_free_bytes", "journal_used_bytes", "lag_seconds", "last_accepted_timestamp_seconds", "processes", "rebuild_failed", "refusals_kept", "refused_documents", "several_clusters", "tombstones", "tombstones_dropped_total", "verify_differences",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the global metrics are\n%q, want\n%q", got, want)

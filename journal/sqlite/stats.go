@@ -71,6 +71,7 @@ func (j *Journal) diskStats(s *report.Stats) error {
 	s.Now = j.opt.Now().UTC()
 	s.History.Keep, s.History.MaxBytes = max(j.opt.History, 0), j.opt.HistoryMaxBytes
 	s.Bytes, s.WAL, s.Used, s.Limit = file+wal, wal, s.Used+wal, max(j.opt.MaxBytes, 0)
+	s.MinFree = max(j.opt.MinFree, 0)
 	if s.Free, err = j.quota.diskFree(filepath.Dir(j.path)); err != nil {
 		s.Free = -1
 	}
