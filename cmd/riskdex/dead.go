@@ -134,7 +134,7 @@ func (c *deadRetryCommand) Run(ctx context.Context, io streams, in input) error 
 type deadDropCommand struct {
 	adminSettings
 	deadSelection
-	Yes bool `name:"yes" help:"Do not ask."`
+	sure
 }
 
 // Run drops dead letters. The error is errNegative if there is nothing to drop.
@@ -143,14 +143,14 @@ func (c *deadDropCommand) Run(ctx context.Context, io streams, in input) error {
 	if err != nil {
 		return err
 	}
-	if c.All {
-		if err := confirm(ctx, io, in, c.Yes, "Drop all these dead letters? Their bodies are gone then."); err != nil {
-			return err
-		}
-	}
 	client, err := c.client(io)
 	if err != nil {
 		return err
+	}
+	if c.All {
+		if err := c.confirm(ctx, client, in, "Drop all these dead letters? Their bodies are gone then."); err != nil {
+			return err
+		}
 	}
 	return client.end(ctx, "/api/dead/drop", q, "dropped", "a newer delivery came in between")
 }

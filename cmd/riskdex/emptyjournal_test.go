@@ -59,11 +59,11 @@ func TestIndexThatDoesNotSayWhoseItIs(t *testing.T) {
 	if st := p.status(); st.Journal.Loss != nil || len(p.indexed(report.Cities)) != 40 {
 		t.Errorf("a loss is told: %v; the index has %d documents", st.Journal.Loss, len(p.indexed(report.Cities)))
 	}
-	p.expect(exitFailed, "", words("rebuild --take-over cities"), "has 1 documents", "has 40, and is left to that one")
+	p.expect(exitFailed, "", words("rebuild --take-over --yes cities"), "has 1 documents", "has 40, and is left to that one")
 	for i := range 41 {
 		p.send("PUT", fmt.Sprint("/cities/", 100+i), cityBody(100+i, "of the new journal"))
 	}
-	p.expect(exitDone, "", words("rebuild --take-over cities"))
+	p.expect(exitDone, "", words("rebuild --take-over --yes cities"))
 	if got := p.indexed(report.Cities); len(got) != 42 || got["30"] != nil {
 		t.Errorf("the index has %d documents, want those of the new journal", len(got))
 	}
@@ -116,6 +116,6 @@ func TestEmptyJournalBeforeAFullIndex(t *testing.T) {
 	for i := range 40 {
 		p.send("PUT", fmt.Sprint("/cities/", i), cityBody(i, "again"))
 	}
-	p.expect(exitDone, "", words("journal acknowledge-loss"))
+	p.expect(exitDone, "", words("journal acknowledge-loss --yes"))
 	eventually(t, "all is well once all was delivered again", func() bool { return p.status().Well })
 }

@@ -8,13 +8,19 @@ import (
 	"riskdex/report"
 )
 
-type acknowledgeLossCommand struct{ adminSettings }
+type acknowledgeLossCommand struct {
+	adminSettings
+	sure
+}
 
 // Run acknowledges the changes that the journal lacks, which ends the alert about them. The
 // error is errNegative if it lacks none.
-func (c *acknowledgeLossCommand) Run(ctx context.Context, io streams) error {
+func (c *acknowledgeLossCommand) Run(ctx context.Context, io streams, in input) error {
 	client, err := c.client(io)
 	if err != nil {
+		return err
+	}
+	if err := c.confirm(ctx, client, in, "Has the publisher delivered again what it sent in the time that riskdex status names? Otherwise those changes are given up. Acknowledge the loss?"); err != nil {
 		return err
 	}
 	var l report.Loss

@@ -44,8 +44,9 @@ func TestLossStaysUntilAcknowledged(t *testing.T) {
 	p.start()
 	p.send("PUT", "/cities/new", `{"title":"later"}`)
 	p.drained()
-	p.expect(exitDone, "", words("journal acknowledge-loss"), "acknowledged: changes of the time between")
-	p.expect(exitNegative, "", words("journal acknowledge-loss"), "knows of no loss")
+	p.expect(exitFailed, "", words("journal acknowledge-loss"), "--yes")
+	p.expect(exitDone, "", words("journal acknowledge-loss --yes"), "acknowledged: changes of the time between")
+	p.expect(exitNegative, "", words("journal acknowledge-loss --yes"), "knows of no loss")
 	for range 2 {
 		p.drained()
 		p.expect(exitDone, "", words("status"), "all is well")

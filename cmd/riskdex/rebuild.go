@@ -16,6 +16,7 @@ import (
 
 type rebuildCommand struct {
 	adminSettings
+	sure
 	Kind     string `arg:"" optional:"" enum:",cities,advisories,special-reports" default:"" help:"Only this kind: cities, advisories or special-reports."`
 	JSON     bool   `name:"json" help:"Print each rebuild as one JSON object once it has ended, or is started with --detach."`
 	TakeOver bool   `name:"take-over" xor:"stop" help:"Also if another journal fills the index: from now on this one does. Takes half a minute longer."`
@@ -28,7 +29,7 @@ const watchEvery = 500 * time.Millisecond
 
 // Run rebuilds. The error is errNegative if a kind is not being rebuilt, if a rebuild was
 // stopped, or if the command was interrupted before the rebuilds ended.
-func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
+func (c *rebuildCommand) Run(ctx context.Context, io streams, in input) error {
 	client, err := c.client(io)
 	if err != nil {
 		return err
@@ -36,6 +37,11 @@ func (c *rebuildCommand) Run(ctx context.Context, io streams) error {
 	kinds := kindsOr(c.Kind)
 	if c.Stop {
 		return c.stop(ctx, client, kinds)
+	}
+	if c.TakeOver {
+		if err := c.confirm(ctx, client, in, "Have this journal fill the indices from now on? What only the journal that fills them now has is not found any more."); err != nil {
+			return err
+		}
 	}
 	w := &rebuildWatch{client: client, progress: newProgress(io.err), started: map[report.Kind]time.Time{}}
 	if c.JSON {

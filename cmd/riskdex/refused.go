@@ -157,19 +157,19 @@ func (c *adminClient) printRedelivered(done admin.Redelivered) error {
 type refusedDropCommand struct {
 	adminSettings
 	refusedSelection
-	Yes bool `name:"yes" help:"Do not ask."`
+	sure
 }
 
 // Run drops refusals. The error is errNegative if there is nothing to drop.
 func (c *refusedDropCommand) Run(ctx context.Context, io streams, in input) error {
-	if c.All {
-		if err := confirm(ctx, io, in, c.Yes, "Forget all these refusals? Their bodies are gone then."); err != nil {
-			return err
-		}
-	}
 	client, err := c.client(io)
 	if err != nil {
 		return err
+	}
+	if c.All {
+		if err := c.confirm(ctx, client, in, "Forget all these refusals? Their bodies are gone then."); err != nil {
+			return err
+		}
 	}
 	return c.each(func(q url.Values) error {
 		return client.end(ctx, "/api/refused/drop", q, "dropped", "gone meanwhile")

@@ -52,7 +52,7 @@ func TestRestoreCommand(t *testing.T) {
 	p.send("PUT", "/cities/new", `{"title":"later"}`)
 	p.send("DELETE", "/cities/3", "")
 	p.drained()
-	p.expect(exitDone, "", words("journal acknowledge-loss"))
+	p.expect(exitDone, "", words("journal acknowledge-loss --yes"))
 	p.indicesReady()
 	p.expect(exitDone, "", words("verify"), "nothing differs")
 	p.expect(exitDone, "", words("status"), "all is well")

@@ -85,10 +85,10 @@ func (p *process) decided(after changesAfter, want map[string]json.RawMessage) {
 	p.send("PUT", "/advisories/fresh", `{"title":"delivered since"}`)
 	eventually(p.t, "a new delivery is found", func() bool { return p.indexed(report.Advisories)["fresh"] != nil })
 	same()
-	for _, command := range []string{"rebuild cities", "rebuild --take-over cities"} {
+	for _, command := range []string{"rebuild cities", "rebuild --take-over --yes cities"} {
 		p.expect(exitNegative, "", words(command), "the journal was set back", "riskdex journal acknowledge-loss")
 	}
-	for _, command := range []string{"verify --repair cities", "verify --repair --remove-foreign cities"} {
+	for _, command := range []string{"verify --repair cities", "verify --repair --remove-foreign --yes cities"} {
 		said := p.command("", words(command)...)
 		if said.status == exitDone || !strings.Contains(said.out+said.errs, "acknowledge-loss") && strings.Contains(said.out+said.errs, "differ") {
 			p.t.Errorf("%s: %d %q %q", command, said.status, said.out, said.errs)
@@ -96,7 +96,7 @@ func (p *process) decided(after changesAfter, want map[string]json.RawMessage) {
 	}
 	same()
 	after.deliver(p)
-	p.expect(exitDone, "", words("journal acknowledge-loss"))
+	p.expect(exitDone, "", words("journal acknowledge-loss --yes"))
 	p.drained()
 	same()
 	p.expect(exitDone, "", words("verify cities"), "nothing differs")
@@ -302,7 +302,7 @@ func TestSetBackIsNotFollowed(t *testing.T) {
 	waits()
 	everything.deliver(p)
 	f.notFollowed("acknowledge-loss")
-	p.expect(exitDone, "", words("journal acknowledge-loss"))
+	p.expect(exitDone, "", words("journal acknowledge-loss --yes"))
 	p.drained()
 	eventually(t, "it follows again", func() bool { a := f.status().Follows.Anew; return a.Done && f.status().Follows.Error == "" })
 	p.same(f)
@@ -388,7 +388,7 @@ func TestJournalBesideItsCopy(t *testing.T) {
 	for _, one := range all {
 		one.copyTold()
 	}
-	for _, command := range []string{"rebuild cities", "verify --repair --remove-foreign cities"} {
+	for _, command := range []string{"rebuild cities", "verify --repair --remove-foreign --yes cities"} {
 		for _, one := range all {
 			if said := one.command("", words(command)...); said.status == exitDone {
 				t.Errorf("%s: %q", command, said.out)

@@ -56,7 +56,7 @@ func TestTakeOverCommand(t *testing.T) {
 			}
 		}
 	}()
-	b.expect(exitDone, "", words("rebuild --take-over"), "25 documents sent", "cities-v2", "advisories-v2", "special-reports-v2")
+	b.expect(exitDone, "", words("rebuild --take-over --yes"), "25 documents sent", "cities-v2", "advisories-v2", "special-reports-v2")
 	close(done)
 	require.NoError(t, <-ended)
 	if !foreign(a) {

@@ -55,7 +55,7 @@ func TestUnrepairedTroubleIsReported(t *testing.T) {
 	p.indicesReady()
 	p.expect(exitDone, "", words("rebuild --stop cities"))
 	p.expect(exitNegative, "", words("rebuild --stop cities"), "no rebuild")
-	p.expect(exitDone, "", words("verify cities --repair --remove-foreign"), "30 repaired")
+	p.expect(exitDone, "", words("verify cities --repair --remove-foreign --yes"), "30 repaired")
 	p.ask("PUT", "/"+p.prefix+"probe-v1/_settings", `{"index.refresh_interval":null}`, nil)
 	for _, what := range []string{admin.TroubleRebuild, admin.TroubleDiffers, admin.TroubleNotSearchable} {
 		eventually(t, what+" is over", func() bool {

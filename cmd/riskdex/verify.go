@@ -17,6 +17,7 @@ import (
 
 type verifyCommand struct {
 	adminSettings
+	sure
 	Kind          string `arg:"" optional:"" enum:",cities,advisories,special-reports" default:"" help:"Only this kind: cities, advisories or special-reports."`
 	Repair        bool   `name:"repair" help:"Send again what differs, and remove what the journal does not know."`
 	RemoveForeign bool   `name:"remove-foreign" help:"With --repair: also remove or overwrite what may come from another journal. Use it only if you are certain that this journal is the right one."`
@@ -24,13 +25,18 @@ type verifyCommand struct {
 }
 
 // Run verifies. The error is errNegative if something differs and was not repaired.
-func (c *verifyCommand) Run(ctx context.Context, io streams) error {
+func (c *verifyCommand) Run(ctx context.Context, io streams, in input) error {
 	if c.RemoveForeign && !c.Repair {
 		return errors.New("--remove-foreign says how to repair: add --repair")
 	}
 	client, err := c.client(io)
 	if err != nil {
 		return err
+	}
+	if c.RemoveForeign {
+		if err := c.confirm(ctx, client, in, "Remove from the indices what this journal does not know, and overwrite what is newer there?"); err != nil {
+			return err
+		}
 	}
 	if c.Repair {
 		if err := client.guard(ctx); err != nil {
