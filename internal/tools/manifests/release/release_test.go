@@ -134,6 +134,10 @@ func checkArchive(t *testing.T, path string) {
 	if page := string(content[top+"man/riskdex-serve.1"]); !strings.HasPrefix(page, `.TH RISKDEX\-SERVE 1 "2026-01-02" "riskdex v0.1.0"`) {
 		t.Errorf("the manual begins with %.100s", page)
 	}
+	rules := string(content[top+"dashboards/rules.yml"])
+	if alerts := strings.Count(rules, "- alert:"); alerts == 0 || strings.Count(rules, "runbook_url: http://127.0.0.1:8081/runbook#") != alerts {
+		t.Errorf("the links of the rules do not lead to the runbook of the service:\n%.2000s", rules)
+	}
 	for _, licence := range []string{"==== Go go1.", "==== modernc.org/sqlite v", "==== github.com/jackc/pgx/v5 v"} {
 		if !bytes.Contains(content[top+"NOTICES"], []byte(licence)) {
 			t.Errorf("NOTICES lacks %q", licence)
