@@ -31,6 +31,10 @@ type Connection struct {
 	// with a password.
 	APIKey, User, Password string
 
+	// Secret returns the API key, or the password if there is a user, at each request; nil if those
+	// above stay as they are.
+	Secret func() string
+
 	// At most one of these. CA has the certificates of trusted authorities as PEM, in place
 	// of the system's. Fingerprint is the SHA-256 digest of a certificate in hexadecimal,
 	// with or without colons, as Elasticsearch prints it at its first start: the server is
@@ -58,6 +62,23 @@ type Client struct {
 type pool struct{ atomic.Pointer[http.Transport] }
 
 func (p *pool) RoundTrip(req *http.Request) (*http.Response, error) { return p.Load().RoundTrip(req) }
+
+// renewed signs each request with the secret as it is then.
+type renewed struct {
+	user   string
+	secret func() string
+	next   http.RoundTripper
+}
+
+func (r renewed) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	if r.user != "" {
+		req.SetBasicAuth(r.user, r.secret())
+	} else {
+		req.Header.Set("Authorization", "ApiKey "+r.secret())
+	}
+	return r.next.RoundTrip(req)
+}
 
 // Anew returns a client each of whose requests opens a connection of its own: where the address leads
 // to now, and not where it led to earlier.
@@ -144,6 +165,8 @@ func newClient(c Connection, u *url.URL, transport http.RoundTripper) (*Client, 
 		elastictransport.WithDisableRetry(),
 	}
 	switch {
+	case c.Secret != nil:
+		options = append(options, elastictransport.WithTransport(renewed{c.User, c.Secret, transport}))
 	case c.APIKey != "":
 		options = append(options, elastictransport.WithAPIKey(c.APIKey))
 	case c.User != "":

@@ -2,13 +2,16 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"riskdex/elastic"
 	"riskdex/internal/address"
+	"riskdex/internal/reread"
 )
 
 // elasticsearchSettings are shared by the commands that talk to Elasticsearch.
@@ -60,6 +63,17 @@ func (s signIn) client(url string) (*elastic.Client, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
+	if file := cmp.Or(s.APIKeyFile, s.PasswordFile); file != "" {
+		// What cannot be read replaces nothing: the next answer of Elasticsearch says whether the last one is still right.
+		kept, err := reread.Open(nil, file, []string{file}, func(contents [][]byte) (string, error) { return onlyLine(file, contents[0]) }, time.Now, func(error) {})
+		if err != nil {
+			return nil, err
+		}
+		c.Secret = func() string {
+			last, _ := kept.Get()
+			return last
+		}
+	}
 	return elastic.NewClient(c)
 }
 
@@ -86,9 +100,18 @@ func secret(flag, file, variable string) (string, error) {
 	if err != nil || text == nil {
 		return os.Getenv(variable), err
 	}
+	line, err := onlyLine(file, text)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", flag, err)
+	}
+	return line, nil
+}
+
+// onlyLine returns the line of a file that has one.
+func onlyLine(file string, text []byte) (string, error) {
 	line := strings.TrimRight(string(text), "\r\n")
-	if strings.ContainsAny(line, "\r\n") {
-		return "", fmt.Errorf("%s: %s has more than one line", flag, file)
+	if line == "" || strings.ContainsAny(line, "\r\n") {
+		return "", fmt.Errorf("%s is empty, or has more than one line", file)
 	}
 	return line, nil
 }
