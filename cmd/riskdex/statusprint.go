@@ -138,7 +138,11 @@ func overallFacts(st admin.Status) []string {
 		if j.Free >= 0 {
 			room += fmt.Sprintf("; its disk has %s left", humanize.IBytes(uint64(j.Free)))
 		}
-		facts = append(facts, "journal", room)
+		backup := "riskdex never made one"
+		if j.BackupAt != nil {
+			backup = "made " + agoAndAt(*j.BackupAt)
+		}
+		facts = append(facts, "journal", room, "backup", backup)
 		if h := j.History; h != nil {
 			facts = append(facts, "history", historyText(*h))
 		}
