@@ -143,7 +143,7 @@ func (s sums) Stats(context.Context) (report.Stats, error) { return report.Stats
 // TestJournalSeriesAreThereFromTheStart compares the series of an empty journal with those
 // of one that has some of everything.
 func TestJournalSeriesAreThereFromTheStart(t *testing.T) {
-	full := report.Stats{Kinds: map[report.Kind]report.KindStats{}, Bytes: 1, Used: 1, Limit: 1, Free: 1, Refused: 1, Processes: []string{"a 1"}, Loss: report.Loss{Since: time.Unix(1, 0), Until: time.Unix(2, 0)}}
+	full := report.Stats{Kinds: map[report.Kind]report.KindStats{}, Bytes: 1, Used: 1, Limit: 1, Free: 1, MinFree: 1, Refused: 1, Processes: []string{"a 1"}, Loss: report.Loss{Since: time.Unix(1, 0), Until: time.Unix(2, 0)}}
 	for _, kind := range report.AllKinds() {
 		k := report.KindStats{Accepted: map[report.Op]uint64{}, Settled: map[report.Outcome]uint64{}, Pending: 1, Resending: 1, DeadLetters: 1, RefusedDocuments: 1, Tombstones: 1, Dropped: 1, History: 1, HistoryBytes: 1, HistoryDropped: 1, OldestWaiting: time.Unix(1, 0), NewestWaiting: time.Now().Add(time.Hour)}
 		for _, op := range report.Ops() {

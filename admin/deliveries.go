@@ -31,6 +31,7 @@ type Deliveries struct {
 	ring   [lastDeliveries]report.Answered
 	seen   int
 	turned map[string]*turnedAway // by reason
+	failed report.Answered        // the last one that nobody but its sender has
 }
 
 // turnedAway are the last times at which requests were turned away for one reason.
@@ -48,6 +49,9 @@ func (d *Deliveries) Note(one report.Answered) {
 	defer d.mu.Unlock()
 	d.ring[d.seen%lastDeliveries] = one
 	d.seen++
+	if one.Status >= http.StatusInternalServerError && one.Kind != "" {
+		d.failed = one
+	}
 	if !isUnknownCall(one) {
 		return
 	}
@@ -87,6 +91,14 @@ func (d *Deliveries) UnknownCalls(now time.Time) (reason string) {
 		}
 	}
 	return reason
+}
+
+// Failed returns the last delivery that was answered with 5xx, if that was less than FailedBound before
+// now.
+func (d *Deliveries) Failed(now time.Time) (last report.Answered, ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.failed, !d.failed.At.IsZero() && now.Sub(d.failed.At) < FailedBound
 }
 
 // Last returns the remembered deliveries, newest first.

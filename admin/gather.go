@@ -63,6 +63,9 @@ func (s *statuses) now(ctx context.Context) Status {
 	if s.Status.Deliveries != nil {
 		st.Deliveries = append(st.Deliveries, s.Status.Deliveries.Last()...)
 		ev.unknownCalls = s.Status.Deliveries.UnknownCalls(st.At)
+		if last, ok := s.Status.Deliveries.Failed(st.At); ok {
+			ev.failed = &last
+		}
 	}
 	if ev.unreadable = s.sums(ctx, &st, &ev); ev.unreadable == nil {
 		ev.unreadable = s.failed(ctx, &st, &ev)

@@ -212,9 +212,10 @@ type SearchFailure struct {
 
 // Probe is the state of the document that riskdex writes and searches for.
 type Probe struct {
-	Index        string        // the alias of its index
-	Unsearchable time.Duration // for how long no search has found it
-	Clock        int           // how the clock by which deliveries are accepted differs from that of Elasticsearch: 1 is ahead, -1 behind
+	Index        string         // the alias of its index
+	Unsearchable time.Duration  // for how long no search has found it
+	Fails        *SearchFailure // since when each search for it has failed; nil if the last one was answered
+	Clock        int            // how the clock by which deliveries are accepted differs from that of Elasticsearch: 1 is ahead, -1 behind
 }
 
 // Certificate is that of the listener for deliveries.

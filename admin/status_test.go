@@ -188,6 +188,14 @@ func TestStatusTellsEveryTrouble(t *testing.T) {
 			func() { d.set(func() { d.probe = admin.LagBound }) },
 		},
 		{
+			admin.TroubleTurnedAway, // which is over by itself, as the alert is, and not with the reason
+			func() {
+				d.last.Note(report.Answered{At: d.clock(), Kind: report.Cities, Method: "PUT", Status: 503, Reason: "no_room"})
+				d.last.Note(report.Answered{At: d.clock(), Kind: report.Cities, Method: "PUT", Status: 202})
+			},
+			func() { d.set(func() { d.now = d.now.Add(admin.FailedBound) }) },
+		},
+		{
 			admin.TroubleNotRenewed,
 			func() { d.set(func() { d.replace = -time.Second }) },
 			func() { d.set(func() { d.replace = 0 }) },
@@ -507,4 +515,31 @@ func fieldsOf(documents, titles, levels int) map[report.Kind]report.Fields {
 	}}
 	f.Judge()
 	return map[report.Kind]report.Fields{report.Cities: f}
+}
+
+// TestNotSearchableSaysWhy: that Elasticsearch takes changes is said only where nothing speaks against it.
+func TestNotSearchableSaysWhy(t *testing.T) {
+	d := openStatusDesk(t)
+	for want, is := range map[string]func(){
+		"Elasticsearch takes changes, and search does not show them.": func() {},
+		"shards of probe are not there since 2026-11-20 10:00:00 UTC, for 1m30s: Elasticsearch is still starting them, or lacks their node (all shards failed).": func() {
+			d.probeFails = &admin.SearchFailure{Since: d.now.Add(-90 * time.Second), Reason: "unavailable", Detail: "all shards failed"}
+		},
+		"that search has failed since 2026-11-20 10:01:29 UTC, for 1s: index_closed_exception.": func() {
+			d.probeFails = &admin.SearchFailure{Since: d.now.Add(-time.Second), Reason: "index_closed", Detail: "index_closed_exception"}
+		},
+		"nothing gets through to the index probe since 2026-11-20 10:00:30 UTC, for 1m0s: Elasticsearch does not allow riskdex to (unauthorized).": func() {
+			d.waiting = []report.Waiting{{Kind: report.Probe, Index: "probe", Reason: "unauthorized", Paused: true, Since: d.now.Add(-time.Minute)}}
+		},
+	} {
+		d.set(func() {
+			d.now, d.probe, d.probeFails, d.waiting = time.Date(2026, 11, 20, 10, 1, 30, 0, time.UTC), admin.LagBound+1, nil, nil
+			is()
+		})
+		all := d.status().Troubles
+		i := slices.IndexFunc(all, func(t admin.Trouble) bool { return t.What == admin.TroubleNotSearchable })
+		if i < 0 || all[i].Detail != "No search has found the probe document of riskdex for 1m0s: "+want {
+			t.Errorf("%+v, want %q", all, want)
+		}
+	}
 }

@@ -26,29 +26,30 @@ type statusDesk struct {
 	last    *admin.Deliveries
 	history *admin.History
 
-	mu      sync.Mutex
-	now     time.Time
-	down    bool  // Elasticsearch
-	cannot  error // accept
-	waiting []report.Waiting
-	wrong   []report.WrongAlias
-	lacking []report.Lacking
-	log     logsink.State
-	lost    map[report.Kind]int
-	fields  map[report.Kind]report.Fields
-	off     int           // of the clock
-	holder  string        // the process that has locked cities
-	probe   time.Duration // for how long it has not been found
-	replace time.Duration // until the certificate should be replaced
-	follows *admin.Following
-	fails   time.Time // since when the search that apps make fails; zero if it does not
-	rebuilt []report.Rebuild
-	missing int           // of the documents that the index had
-	ripple  time.Duration // a lag for the history to see
-	sizes   *report.Stats // the sizes that the journal reports, unless nil
-	found   search.Result
-	score   search.Score
-	slow    chan struct{} // gets an element for every search for "slow", which ends only when its context does
+	mu         sync.Mutex
+	now        time.Time
+	down       bool  // Elasticsearch
+	cannot     error // accept
+	waiting    []report.Waiting
+	wrong      []report.WrongAlias
+	lacking    []report.Lacking
+	log        logsink.State
+	lost       map[report.Kind]int
+	fields     map[report.Kind]report.Fields
+	off        int           // of the clock
+	holder     string        // the process that has locked cities
+	probe      time.Duration // for how long it has not been found
+	probeFails *admin.SearchFailure
+	replace    time.Duration // until the certificate should be replaced
+	follows    *admin.Following
+	fails      time.Time // since when the search that apps make fails; zero if it does not
+	rebuilt    []report.Rebuild
+	missing    int           // of the documents that the index had
+	ripple     time.Duration // a lag for the history to see
+	sizes      *report.Stats // the sizes that the journal reports, unless nil
+	found      search.Result
+	score      search.Score
+	slow       chan struct{} // gets an element for every search for "slow", which ends only when its context does
 
 	searched []search.Query
 	indexed  func(report.Change) admin.Indexed              // what the index has; nil if Elasticsearch does not answer
@@ -86,7 +87,7 @@ func openStatusDeskOn(t *testing.T, on *desk) *statusDesk {
 			Probe: func() admin.Probe {
 				d.mu.Lock()
 				defer d.mu.Unlock()
-				return admin.Probe{Index: "probe", Unsearchable: d.probe, Clock: d.off}
+				return admin.Probe{Index: "probe", Unsearchable: d.probe, Fails: d.probeFails, Clock: d.off}
 			},
 			Follows: func() *admin.Following {
 				d.mu.Lock()

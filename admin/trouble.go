@@ -70,6 +70,7 @@ const (
 	TroubleFields         = "fields_missing"
 	TroubleSilent         = "silent"
 	TroubleRefusing       = "refusing"
+	TroubleTurnedAway     = "turned_away"
 	TroubleUnknownCalls   = "unknown_calls"
 	TroubleBackup         = "backup_overdue"
 	TroubleLogUnread      = "log_unread"
@@ -78,6 +79,10 @@ const (
 // RefusedBound is how long a refusal is a trouble that names no document, so that no later
 // delivery could clear it. Its alert fires for as long.
 const RefusedBound = 30 * time.Minute
+
+// FailedBound is how long a delivery that was answered with 5xx is a trouble once others are accepted
+// again: only the publisher has it, and whether it comes again is not known. Its alert fires for as long.
+const FailedBound = 10 * time.Minute
 
 // LagBound is the largest lag that is not a trouble.
 const LagBound = time.Minute
@@ -204,8 +209,8 @@ var causes = []Cause{
 	},
 	{
 		TroubleNotSearchable, Critical, LagBound,
-		"No search has found the probe document of riskdex for {time}: Elasticsearch takes changes, and search does not show them.",
-		"Check the index {probe index} and its shards in Elasticsearch: is its refresh turned off? " +
+		"No search has found the probe document of riskdex for {time}: {why}.",
+		"{what to do, by reason}. " +
 			"The other indices may have the same trouble.",
 		"RiskdexNotSearchable",
 	},
@@ -266,6 +271,12 @@ var causes = []Cause{
 		"Ask the publisher whether it delivers, and see whether that arrives: the log says what is turned away (`request rejected`), and `riskdex refused list` what is refused. " +
 			"After a long silence, ask for a full delivery. If it delivers less often than that: `--expect-every`.",
 		"RiskdexSilent",
+	},
+	{
+		TroubleTurnedAway, Warning, time.Second,
+		"Deliveries were answered with 5xx until {time} ({reason}). They are not in the journal, and search lacks what the publisher has not delivered again.",
+		"Ask the publisher to deliver again what was answered with 5xx, unless it repeats each by itself.",
+		"RiskdexNotAccepting",
 	},
 	{
 		TroubleRefusing, Warning, time.Second,
@@ -400,6 +411,7 @@ type evidence struct {
 	probe       *Probe
 	certificate *Certificate
 	refused     map[report.Kind]report.Refusal // the newest kept refusal
+	failed      *report.Answered               // the last delivery with 5xx, if that is still a trouble
 
 	refusedDocuments map[report.Kind]int // documents whose newest record was refused
 	unknownCalls     string              // why many requests were turned away
@@ -467,7 +479,8 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	}
 	if p := ev.probe; p != nil && p.Unsearchable > LagBound && counts(report.Probe) && st.Accepting &&
 		!slices.Contains(foreign, p.Index) {
-		all.add(TroubleNotSearchable, "", "time", p.Unsearchable.Round(time.Second).String(), "probe index", p.Index)
+		why, remedy := st.whyUnsearchable(*p)
+		all.add(TroubleNotSearchable, "", "time", p.Unsearchable.Round(time.Second).String(), "why", why, "what to do, by reason", remedy)
 	}
 	if p := ev.probe; p != nil && p.Clock != 0 {
 		how := "ahead of"
@@ -519,6 +532,9 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	for _, sender := range st.Senders {
 		all.silent(st, sender)
 	}
+	if ev.failed != nil && st.Accepting {
+		all.add(TroubleTurnedAway, "", "time", ev.failed.At.UTC().Format(clockForm), "reason", cmp.Or(ev.failed.Reason, fmt.Sprint(ev.failed.Status)))
+	}
 	if ev.unknownCalls != "" {
 		all.add(TroubleUnknownCalls, "", "reason", ev.unknownCalls)
 	}
@@ -548,6 +564,25 @@ func troublesOf(st Status, ev evidence) []Trouble {
 	slices.SortStableFunc(all, func(a, b Trouble) int { return indexOf(a.What) - indexOf(b.What) })
 	return all
 }
+
+// whyUnsearchable says why no search finds the probe, and what to do.
+func (st Status) whyUnsearchable(p Probe) (why, remedy string) {
+	since := func(at time.Time) string {
+		return fmt.Sprintf("since %s, for %s", at.UTC().Format(clockForm), st.At.Sub(at).Round(time.Second))
+	}
+	switch w, waits := indexOfKind(report.Probe, st.Waiting); {
+	case p.Fails != nil && p.Fails.Reason == reasonUnavailable:
+		return fmt.Sprintf("shards of %s are not there %s: Elasticsearch is still starting them, or lacks their node (%s)", p.Index, since(p.Fails.Since), p.Fails.Detail), p.Fails.remedy()
+	case p.Fails != nil:
+		return fmt.Sprintf("that search has failed %s: %s", since(p.Fails.Since), p.Fails.Detail), p.Fails.remedy()
+	case waits:
+		return fmt.Sprintf("nothing gets through to the index %s %s: %s", p.Index, since(w.Since), heldReason(w, held[w.Reason].is)), heldRemedy(w, held[w.Reason].remedy)
+	}
+	return "Elasticsearch takes changes, and search does not show them", "Check the index " + p.Index + " and its shards in Elasticsearch, and whether its refresh is turned off"
+}
+
+// reasonUnavailable is that of a request for which Elasticsearch lacks shards, or a node.
+const reasonUnavailable = "unavailable"
 
 // silent adds that deliveries were expected and did not come. What riskdex turns away is told as that.
 func (all *troubles) silent(st Status, a Arrived) {

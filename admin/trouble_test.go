@@ -128,7 +128,7 @@ func TestRunbookSaysHowLongItTakes(t *testing.T) {
 	}
 	require.NoError(t, yaml.Unmarshal(text, &config))
 	ends := map[string]time.Duration{ // how long status goes on with what is over, where it is not as long as it takes to see it
-		admin.TroubleClusters: report.TurnsLast, admin.TroubleRefusing: admin.RefusedBound, admin.TroubleUnknownCalls: admin.UnknownCallsEnd,
+		admin.TroubleClusters: report.TurnsLast, admin.TroubleRefusing: admin.RefusedBound, admin.TroubleTurnedAway: admin.FailedBound, admin.TroubleUnknownCalls: admin.UnknownCallsEnd,
 		admin.TroubleNotSearchable: admin.LookEvery, admin.TroubleKindHeld: time.Second, admin.TroubleLag: time.Second, admin.TroubleLogUnread: time.Second, admin.TroubleNotFollowing: time.Second,
 	}
 	var want []string
@@ -199,7 +199,6 @@ func TestEveryTroubleHasItsAlert(t *testing.T) {
 	for alert, why := range map[string]string{
 		"RiskdexDown critical":               "nobody is there who could say it",
 		"RiskdexDown warning":                "each process knows only itself",
-		"RiskdexNotAccepting warning":        "status says so while it lasts, as not_accepting",
 		"RiskdexRestarting warning":          "each process knows only itself",
 		"RiskdexLagging critical":            "status says of the same since when",
 		"RiskdexElasticsearchAway warning":   "status of that process says it of Elasticsearch or of its indices",

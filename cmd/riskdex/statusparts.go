@@ -69,7 +69,11 @@ func probeIn(p *probe.Prober, indices *indices.Indices) func() admin.Probe {
 		return nil
 	}
 	return func() admin.Probe {
-		return admin.Probe{Index: indices.Alias(report.Probe), Unsearchable: p.Unsearchable(), Clock: int(p.Clock())}
+		now := admin.Probe{Index: indices.Alias(report.Probe), Unsearchable: p.Unsearchable(), Clock: int(p.Clock())}
+		if fails := p.Fails(); fails != nil {
+			now.Fails = searchFailure(fails.Since, fails.Err)
+		}
+		return now
 	}
 }
 

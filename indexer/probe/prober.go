@@ -52,7 +52,8 @@ type Prober struct {
 	log          *slog.Logger
 	seconds      prometheus.Histogram
 	since        atomic.Pointer[time.Time] // when the current probe was accepted; nil if there is none
-	clock        atomic.Int32              // the Clock at the last probe that was found
+	fails        atomic.Pointer[SearchFailure]
+	clock        atomic.Int32 // the Clock at the last probe that was found
 }
 
 // Index knows the index of the probe.
@@ -124,7 +125,9 @@ func (p *Prober) probe(ctx context.Context) bool {
 	}
 	written, late := accepted, false
 	for {
+		began := time.Now()
 		found, err := p.find(ctx, time.Since(accepted))
+		p.fails.Store(following(p.fails.Load(), began, err))
 		switch {
 		case ctx.Err() != nil:
 			return false
@@ -235,6 +238,10 @@ func age(since *time.Time) time.Duration {
 	}
 	return max(0, time.Since(*since))
 }
+
+// Fails returns since when each search for the probe has failed, and why; nil if the last one was
+// answered, whatever it found. It may be called concurrently.
+func (p *Prober) Fails() *SearchFailure { return p.fails.Load() }
 
 // Clock returns how the clocks differed at the last probe that was found. It may be called
 // concurrently.

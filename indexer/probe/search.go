@@ -12,10 +12,21 @@ import (
 // Search searches as apps do. The error says why there is no complete answer.
 type Search func(context.Context) error
 
-// SearchFailure says that searches of apps fail.
+// SearchFailure says since when each search has failed, and how the last one did.
 type SearchFailure struct {
 	Since time.Time
 	Err   error
+}
+
+// following returns the failure after a search that began then; nil if it was answered.
+func following(was *SearchFailure, began time.Time, err error) *SearchFailure {
+	switch {
+	case err == nil:
+		return nil
+	case was != nil:
+		began = was.Since
+	}
+	return &SearchFailure{began, err}
 }
 
 // Searcher searches as apps do, over all kinds, and reports whether that search is answered.
@@ -55,17 +66,14 @@ func (s *Searcher) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		var fails *SearchFailure
-		if err != nil {
-			fails, next = &SearchFailure{began, err}, min(next, searchAgain)
-			if was := s.fails.Load(); was != nil {
-				fails.Since = was.Since
-			}
-		}
 		if err == nil {
 			logAfter = searchAgain
+		} else {
+			next = min(next, searchAgain)
 		}
-		was := s.fails.Swap(fails)
+		was := s.fails.Load()
+		fails := following(was, began, err)
+		s.fails.Store(fails)
 		switch {
 		case err == nil && said:
 			s.log.Info("search answers apps again", "after", time.Since(was.Since).Round(time.Millisecond))
