@@ -2,11 +2,12 @@ package journal
 
 // Inspection describes a journal that was not opened for use.
 type Inspection struct {
-	Exists bool
-	InUse  bool   // by a riskdex
-	Empty  bool   // no document but the probe
-	Line   string // see Journal.Lineage; empty if unknown
-	Bytes  int64  // on disk, including the write-ahead log
+	Exists   bool
+	InUse    bool   // by a riskdex
+	Empty    bool   // no document but the probe
+	Line     string // see Journal.Lineage; empty if unknown
+	Followed string // its note about the riskdex that it follows ([report.FollowedNote]), or empty
+	Bytes    int64  // on disk, including the write-ahead log
 
 	// Unfinished is set if the riskdex that used the file last did not close it. The rest of
 	// the Inspection then ignores the write-ahead log.

@@ -47,6 +47,10 @@ type Change struct {
 	// publisher has delivered the document in the meantime, so that it overtakes nothing.
 	ExactID bool
 
+	// Identity is set for changes that another journal has told. ID is then the document's, and
+	// the document is known by what the other one knew it by: no rule changes that.
+	Identity *Identity
+
 	// If, if not nil, reports whether the change may be made to the document that it is for, whose
 	// newest version was accepted at that time; otherwise the change is left out. The version of a
 	// document that is not there is 0, and to delete it needs no leave. If must return quickly, and
@@ -68,6 +72,23 @@ type Change struct {
 	// Trace is the W3C traceparent of the request that delivered this version, or empty if
 	// that request is not traced. It does not affect how the change is handled.
 	Trace string
+}
+
+// Identity is what a journal knows of a document besides its content, to tell which one a
+// delivery is for.
+type Identity struct {
+	Place Version `json:"place"` // in the order of deliveries: the version under which the content was delivered
+	Naming
+}
+
+// Naming says where the code and the id of a city come from.
+type Naming struct {
+	// Kept is 0 if the newest record of the city states its code. Otherwise it is the place of
+	// the last record that did, or negative, as commit.lostCode has it.
+	Kept Version `json:"kept,omitempty"`
+	// CodeOnly is set if the id comes from a path or a code, and no record has ever stated it as
+	// the city's id.
+	CodeOnly bool `json:"code_only,omitempty"`
 }
 
 // Delivery is the content of one request from the publisher. The journal accepts all of it
@@ -94,6 +115,10 @@ type Delivery struct {
 	// was refused, dead-lettered or reissued in between. The retried refusal is deleted in
 	// the same transaction, and refusals of this delivery take its place.
 	RetryOf int64
+
+	// Above is a version that those of the delivery are above: the newest of the journal that
+	// has told the changes, whose places thus stay before what is delivered here.
+	Above Version
 
 	// Receipt, if not nil, is kept with the delivery for ReceiptsFor. Meanwhile, a
 	// delivery with the same sender and id is not accepted: it fails with a *RepeatedError
@@ -149,6 +174,9 @@ type Refusal struct {
 	Bytes    int    // length of Body
 	Cut      bool   // more was sent than Body holds
 }
+
+// ReasonLost is the Reason of a record that the riskdex which is followed has lost.
+const ReasonLost = "lost"
 
 // MayRetry says how a refusal may be retried.
 type MayRetry string

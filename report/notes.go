@@ -29,6 +29,9 @@ func (v Verified) Left(resending int) int {
 	return v.Wrong
 }
 
+// FollowedNote is the name of the note that says how far the riskdex that is followed was read.
+const FollowedNote = "followed"
+
 // VerifiedNote returns the name of the note about a kind.
 func VerifiedNote(kind Kind) string { return "verified:" + string(kind) }
 

@@ -21,7 +21,7 @@ func Append(dst []byte, r report.Record) []byte {
 	return appendRecord(appendNames(dst, r), r)
 }
 
-// AppendVersion is Append with the version of the document and when it was delivered. It has a
+// AppendVersion is Append with the version of the document, its identity and when it was delivered. It has a
 // line, too, for a document without a record, which says why in place of it: it is deleted, or
 // its record is lost.
 func AppendVersion(dst []byte, r report.Record) []byte {
@@ -29,6 +29,10 @@ func AppendVersion(dst []byte, r report.Record) []byte {
 	dst = strconv.AppendInt(dst, int64(r.Version), 10)
 	dst = r.AcceptedAt.UTC().AppendFormat(append(dst, `,"accepted_at":"`...), time.RFC3339Nano)
 	dst = append(dst, '"')
+	if r.Identity != nil {
+		identity, _ := json.Marshal(r.Identity)
+		dst = append(append(dst, `,"identity":`...), identity...)
+	}
 	if r.Lost != report.NotLost {
 		return append(dst, `,"lost":"`+string(r.Lost)+`"}`+"\n"...)
 	}
@@ -69,6 +73,7 @@ type Line struct {
 	// Of a line with the version of its document. Record is nil if it is Deleted, or Lost says why.
 	Version    report.Version
 	AcceptedAt time.Time
+	Identity   *report.Identity
 	Deleted    bool
 	Lost       report.Lost
 }
@@ -94,6 +99,7 @@ func ParseVersion(line []byte) (Line, error) {
 		Record     json.RawMessage
 		Version    report.Version
 		AcceptedAt time.Time `json:"accepted_at"`
+		Identity   *report.Identity
 		Deleted    bool
 		Lost       report.Lost
 	}
@@ -110,5 +116,5 @@ func ParseVersion(line []byte) (Line, error) {
 		return Line{}, errNoRecord
 	}
 	id, err := report.ParseID(*l.ID)
-	return Line{report.Key{Kind: kind, ID: id}, l.Code, l.Record, l.Version, l.AcceptedAt, l.Deleted, l.Lost}, err
+	return Line{report.Key{Kind: kind, ID: id}, l.Code, l.Record, l.Version, l.AcceptedAt, l.Identity, l.Deleted, l.Lost}, err
 }

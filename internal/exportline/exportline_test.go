@@ -63,6 +63,10 @@ func TestLineWithItsVersion(t *testing.T) {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
+	r.Identity = &report.Identity{Place: 6, Naming: report.Naming{Kept: 5, CodeOnly: true}}
+	if got, err := ParseVersion(AppendVersion(nil, r)); err != nil || got.Identity == nil || *got.Identity != *r.Identity {
+		t.Errorf("the identity became %+v, %v", got.Identity, err)
+	}
 	r.Body, r.Lost = nil, report.LostDamaged
 	line = AppendVersion(nil, r)
 	if got, err := ParseVersion(line); err != nil || got.Lost != report.LostDamaged || got.Record != nil || got.Version != 7 {

@@ -34,6 +34,7 @@ var identityTests = []test{
 	{"a code of several cities, one of them deleted in between, is ambiguous", testAmbiguousSince},
 	{"of many records by a code of several cities, the first are kept", testAmbiguousMany},
 	{"a retry by a code of several cities changes nothing", testAmbiguousRetry},
+	{"what another journal tells names documents as that one does", testMirror},
 }
 
 func own(c report.Change, id string) report.Change {
@@ -463,5 +464,58 @@ func testCodeOtherKinds(t *testing.T, h *harness) {
 		if got := h.append(t, c)[0]; got.Key != c.Key {
 			t.Errorf("%v is for %v", c.Key, got.Key)
 		}
+	}
+}
+
+// testMirror copies what the feed tells to another journal, with versions far ahead of its clock.
+func testMirror(t *testing.T, h *harness) {
+	h.clock.move(longAfter)
+	h.append(t, city("LON", "", "known by its code"), byID(city("7", "PAR", "states its code")), byID(city("8", "", "none")))
+	h.append(t, byID(city("8", "PAR", "states it, too")))
+	h.append(t, byID(city("9", "ROM", "keeps")), byID(city("9", "", "its code")), city("OSL", "", "adopted"), byID(city("10", "OSL", "by this")))
+	h.append(t, byID(city("ULM", "", "an id")), byID(city("11", "ULM", "has it as its code")), remove(report.Cities, "ULM"), byID(city("12", "BER", "deleted")), remove(report.Cities, "12"))
+	h.settleAll(t, h.claim(t, report.Cities), report.Indexed)
+	var stamps []report.Stamp
+	for _, e := range h.entries(t, report.Cities, "", 100) {
+		if e.ID == "11" {
+			stamps = append(stamps, e.Stamp)
+		}
+	}
+	if n, err := h.Reissue(context.Background(), stamps); err != nil || n != 1 {
+		t.Fatalf("Reissue: %d, %v", n, err)
+	}
+	page := h.feed(t, report.Cursor{Kinds: report.Kinds()}, 100, 1<<20)
+	var d report.Delivery
+	for _, r := range page.Changes {
+		if !r.HasCode {
+			r.Code = ""
+		}
+		d.Changes, d.Above = append(d.Changes, report.Change{Key: r.Key, OwnID: r.ID, Op: r.Op, Code: r.Code, Identity: r.Identity, Body: r.Body}), r.Version
+	}
+	other := h.other(t)
+	if _, err := other.Append(context.Background(), report.Delivery{Changes: []report.Change{byID(city("13", "BER", "from before")), remove(report.Cities, "13")}}); err != nil {
+		t.Fatalf("Append: %v", err)
+	}
+	got, err := other.Append(context.Background(), d)
+	if err != nil {
+		t.Fatalf("Append: %v", err)
+	}
+	for i, s := range got {
+		if s.Key != d.Changes[i].Key || s.Version <= d.Above {
+			t.Errorf("%q got the version %d, want one above %d", d.Changes[i].ID, s.Version, d.Above)
+		}
+	}
+	for _, name := range []report.ID{"LON", "lon", "7", "8", "9", "10", "11", "12", "PAR", "ROM", "OSL", "ULM", "BER"} {
+		want, there := h.document(t, report.Cities, name), report.Document{}
+		if there, err = other.Document(context.Background(), report.Cities, name); err != nil {
+			t.Fatalf("Document: %v", err)
+		}
+		if there.By != want.By || there.Key != want.Key || string(there.Body) != string(want.Body) || there.HasCode != want.HasCode {
+			t.Errorf("%q is %s %q there, want %s %q", name, there.By, there.ID, want.By, want.ID)
+		}
+	}
+	d.Above = 1 << 62
+	if _, err := other.Append(context.Background(), d); err == nil {
+		t.Error("versions that no clock gives are taken")
 	}
 }

@@ -137,7 +137,7 @@ func TestVersionsOfADeliveryFollowEachOther(t *testing.T) {
 	require.NoError(t, both[0].queue.Do(t.Context(), &commit.Request{Versions: 1, Sync: true, Task: task(func(tx *commit.Transaction) error {
 		attempts++
 		versions = nil
-		if err := tx.Store.BeginDelivery(1); err != nil {
+		if err := tx.Store.BeginDelivery(1, 0); err != nil {
 			return err
 		}
 		defer tx.Store.EndDelivery()
@@ -153,5 +153,17 @@ func TestVersionsOfADeliveryFollowEachOther(t *testing.T) {
 	})}))
 	if len(versions) != 2 || versions[1] != versions[0]+1 || attempts != 2 {
 		t.Errorf("versions %d in attempt %d", versions, attempts)
+	}
+}
+
+// TestFeedSaysThatThereIsMore: what is committed and cannot be told yet.
+func TestFeedSaysThatThereIsMore(t *testing.T) {
+	_, list := processes(t, 1, silent())
+	first := appendTo(t, list[0], "first", "{}")
+	appendTo(t, list[0], "second", "{}")
+	page, err := list[0].ReadFeed(t.Context(), "feed", report.Cursor{Kinds: report.Kinds()}, first, 10, 100)
+	require.NoError(t, err)
+	if len(page.Changes) != 1 || page.Changes[0].ID != "first" || !page.More {
+		t.Errorf("%d changes, more: %t", len(page.Changes), page.More)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riskdex/journal"
+	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
 
@@ -66,7 +67,7 @@ func inspectTables(ctx context.Context, tx pgx.Tx, i *journal.Inspection) error 
 		return err
 	}
 	var members int
-	err = tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM processes), NOT EXISTS (SELECT 1 FROM documents WHERE kind <> $1)`, string(report.Probe)).Scan(&members, &i.Empty)
+	err = tx.QueryRow(ctx, `SELECT (SELECT count(*) FROM processes), (`+commit.FollowedQuery+`), NOT EXISTS (SELECT 1 FROM documents WHERE kind <> $1)`, string(report.Probe)).Scan(&members, &i.Followed, &i.Empty)
 	i.InUse = members > 0
 	return err
 }

@@ -141,9 +141,9 @@ func (s *store) NextVersion(after report.Version) (report.Version, error) {
 var errVersions = errors.New("the versions of a delivery would not follow each other")
 
 // BeginDelivery implements commit.Store.
-func (s *store) BeginDelivery(n int) error {
-	if n += s.spare; report.Version(n) > s.last-s.next+1 {
-		if err := s.tx.SendBatch(s.ctx, s.queueVersions(&pgx.Batch{}, int64(n), 0)).Close(); err != nil {
+func (s *store) BeginDelivery(n int, above report.Version) error {
+	if n += s.spare; report.Version(n) > s.last-s.next+1 || s.next <= above {
+		if err := s.tx.SendBatch(s.ctx, s.queueVersions(&pgx.Batch{}, int64(n), above)).Close(); err != nil {
 			return fmt.Errorf("take versions: %w", err)
 		}
 	}

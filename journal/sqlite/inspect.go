@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"riskdex/journal"
+	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
 
@@ -83,6 +84,9 @@ func inspectFile(ctx context.Context, path string, i *journal.Inspection) error 
 		var some int
 		err = s.conn.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM documents INDEXED BY documents_key WHERE kind <> ?)`, string(report.Probe)).Scan(&some)
 		i.Empty = some == 0
+	}
+	if err == nil {
+		err = s.conn.QueryRowContext(ctx, commit.FollowedQuery).Scan(&i.Followed)
 	}
 	if err == nil {
 		i.Line, err = readLineage(ctx, s.conn)

@@ -30,7 +30,10 @@ func (s *store) NextVersion(after report.Version) (report.Version, error) {
 }
 
 // BeginDelivery implements commit.Store. Only one transaction takes versions at a time.
-func (s *store) BeginDelivery(int) error { return nil }
+func (s *store) BeginDelivery(_ int, above report.Version) error {
+	s.ledger.LastVersion = max(s.ledger.LastVersion, above)
+	return nil
+}
 
 // EndDelivery implements commit.Store.
 func (s *store) EndDelivery() {}
@@ -94,7 +97,7 @@ func (s *store) Flush(w commit.Writes) error {
 
 // isPlain reports whether a row has been accepted and nothing else, and has nothing special.
 func isPlain(r *commit.Row) bool {
-	return r.State == commit.StatePending && r.Origin == 0 && r.Naming == (commit.Naming{}) && r.Trace == ""
+	return r.State == commit.StatePending && r.Origin == 0 && r.Naming == (report.Naming{}) && r.Trace == ""
 }
 
 // contentArgs are the arguments of newContent.

@@ -83,6 +83,9 @@ func (t *delivery) Execute(tx *Transaction) (err error) {
 	if t.before, err = tx.repeats(d); t.before != nil || err != nil {
 		return err
 	}
+	if !d.Above.InReach(tx.Now) {
+		return fmt.Errorf("accept changes up to version %d, which no clock gives: the clock of the journal that has told them is wrong", d.Above)
+	}
 	if err := t.checkQuota(FullQuota); err != nil {
 		if d.RetryOf != 0 {
 			return err // the refusal that it retries is kept
@@ -93,7 +96,7 @@ func (t *delivery) Execute(tx *Transaction) (err error) {
 			return notLive
 		}
 	}
-	if err := tx.Store.BeginDelivery(len(d.Changes) + len(d.Refusals)); err != nil {
+	if err := tx.Store.BeginDelivery(len(d.Changes)+len(d.Refusals), d.Above); err != nil {
 		return err
 	}
 	defer tx.Store.EndDelivery()
@@ -173,6 +176,9 @@ func (tx *Transaction) accept(c report.Change, place report.Version, refused boo
 			effect = report.Unknown
 		}
 		return report.Stamp{Key: key, Effect: effect}, err
+	}
+	if c.Identity != nil {
+		return tx.mirror(c, old)
 	}
 	if lost, err := tx.mayNameLost(c, old); err != nil || lost {
 		return report.Stamp{}, cmp.Or(err, report.ErrAmbiguous)
@@ -277,6 +283,19 @@ func (tx *Transaction) mayBeIndexed(r *Row) (bool, error) {
 	return until > 0 && (r == nil || r.Version <= until), err
 }
 
+// mirror accepts c with the identity that another journal knows the document by. There, no other city
+// keeps the code that it has, nor was deleted with it.
+func (tx *Transaction) mirror(c report.Change, old *Row) (report.Stamp, error) {
+	_, err := tx.takeCode(c, report.Naming{CodeOnly: true}, 0)
+	if err == nil {
+		err = tx.putAt(&c, c.Identity.Naming, old, c.Identity.Place)
+	}
+	if err == nil {
+		err = tx.clearRefusals(c, c.ID, c.Version)
+	}
+	return report.Stamp{Key: c.Key, Version: c.Version}, err
+}
+
 // mayNameLost reports whether c deletes by a code that no city has, as far as the journal knows, and
 // that a city may have which it has lost with its id. Once somebody has acknowledged the loss, that is
 // decided.
@@ -317,13 +336,13 @@ func (tx *Transaction) Warn(log *slog.Logger) {
 }
 
 // putAt is put of a change that has a place in the order of deliveries; 0 is the newest.
-func (tx *Transaction) putAt(c *report.Change, n Naming, old *Row, place report.Version) error {
+func (tx *Transaction) putAt(c *report.Change, n report.Naming, old *Row, place report.Version) error {
 	return tx.put(c, n, retryOrigin(place), old)
 }
 
 // put writes a change over the row that its document has, if any, and gives it
 // its version. A document that is pending already keeps the time since when it waits.
-func (tx *Transaction) put(c *report.Change, n Naming, origin report.Version, old *Row) (err error) {
+func (tx *Transaction) put(c *report.Change, n report.Naming, origin report.Version, old *Row) (err error) {
 	if c.Version, err = tx.Store.NextVersion(0); err != nil {
 		return err
 	}

@@ -15,15 +15,7 @@ import (
 // one that was deleted with it, or none. Only records that begin to state a code (takeCode), or
 // stop stating it (keepCode), have to be checked for that.
 
-// Naming says where the code and the id of a city come from.
-type Naming struct {
-	// Kept is 0 if the newest record of the city states its code. Otherwise it is the place in
-	// the order of deliveries of the last record that did, or lostCode, namesNone or passedOn.
-	Kept report.Version
-	// CodeOnly is set if the id comes from a path or a code, and no record has ever stated it as
-	// the city's id.
-	CodeOnly bool
-}
+// The values of Naming.Kept that are no place.
 
 // lostCode is for a city that has lost its code to another. The code stays in the row, since the
 // checksum covers it.
@@ -64,7 +56,7 @@ func (r *Row) statedAt() report.Version { return cmp.Or(r.Kept, r.place()) }
 // nameCity returns the Naming of a city when c becomes its newest change, and completes the code of c.
 // addressed is the id that c came with, and place is as in accept. stale reports that c must
 // be left out, because the city that it would adopt has something newer.
-func (tx *Transaction) nameCity(c *report.Change, addressed report.ID, old *Row, place report.Version) (n Naming, stale bool, err error) {
+func (tx *Transaction) nameCity(c *report.Change, addressed report.ID, old *Row, place report.Version) (n report.Naming, stale bool, err error) {
 	if c.Kind != report.Cities {
 		return n, false, nil
 	}
@@ -121,7 +113,7 @@ func (tx *Transaction) keepCode(c *report.Change, old *Row) (report.Version, err
 // takeCode takes the code of c from the city that keeps it, or was deleted with it. If that city
 // was known by the code alone, c adopts it, unless nobody has stated an id for the city of c
 // either.
-func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version) (stale bool, err error) {
+func (tx *Transaction) takeCode(c report.Change, n report.Naming, place report.Version) (stale bool, err error) {
 	if place != 0 {
 		if stale, err = tx.isStaleByCode(c, n, place); err != nil || stale {
 			return stale, err
@@ -164,7 +156,7 @@ func (tx *Transaction) takeCode(c report.Change, n Naming, place report.Version)
 // isStaleByCode reports whether something newer than c, which is a retry with a place, came under
 // the code alone, which has no case: a delete, which was for the city of c; or anything at all, if
 // that city is known by the code alone as well.
-func (tx *Transaction) isStaleByCode(c report.Change, n Naming, place report.Version) (bool, error) {
+func (tx *Transaction) isStaleByCode(c report.Change, n report.Naming, place report.Version) (bool, error) {
 	for _, id := range spellings(c.Code) {
 		if id == c.ID {
 			continue // accept has compared it
@@ -204,7 +196,7 @@ func (tx *Transaction) adopt(r *Row, c report.Change, place report.Version) (sta
 		return true, nil
 	}
 	gone := report.Change{Key: report.Key{Kind: c.Kind, ID: r.ID}, Op: report.Delete}
-	err = tx.putAt(&gone, Naming{Kept: passedOn, CodeOnly: true}, r, place)
+	err = tx.putAt(&gone, report.Naming{Kept: passedOn, CodeOnly: true}, r, place)
 	tx.adopted = gone.Version
 	return false, err
 }
@@ -222,7 +214,7 @@ func (tx *Transaction) leaveCode(old *Row, place report.Version) error {
 		return err
 	}
 	gone := report.Change{Key: report.Key{Kind: report.Cities, ID: code}, Op: report.Delete}
-	n := Naming{Kept: passedOn, CodeOnly: true}
+	n := report.Naming{Kept: passedOn, CodeOnly: true}
 	r, err := tx.Find(gone.Key)
 	if err != nil || r != nil && r.Op != report.Delete {
 		return err

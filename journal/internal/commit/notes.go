@@ -3,6 +3,8 @@ package commit
 import (
 	"context"
 	"fmt"
+
+	"riskdex/report"
 )
 
 // NotePrefix begins the names of notes, which stand among the ids.
@@ -16,6 +18,9 @@ const (
 	NotesQuery = `SELECT name, value` + IsNote
 	DropNotes  = `DELETE` + IsNote
 )
+
+// FollowedQuery is the statement of both engines for the note report.FollowedNote.
+const FollowedQuery = `SELECT coalesce((SELECT value FROM ids WHERE name = '` + NotePrefix + report.FollowedNote + `'), '')`
 
 // note stores a value under a name among the ids, in place of the one before.
 func (tx *Transaction) note(name, value string) error {

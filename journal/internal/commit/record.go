@@ -7,13 +7,16 @@ import (
 	"riskdex/report"
 )
 
-// RecordOf returns the record in a row; intact says whether its checksum fits.
-func RecordOf(c report.Change, state int64, intact bool, kept int64) report.Record {
-	r := report.Record{Change: c, HasCode: kept != int64(lostCode) && c.Code != ""}
+// RecordOf returns the record c in a row of which State, Origin and Naming are known; intact says whether
+// its checksum fits.
+func RecordOf(c report.Change, row Row, intact bool) report.Record {
+	row.Version, row.Code = c.Version, c.Code
+	c.Identity = &report.Identity{Place: row.place(), Naming: row.Naming}
+	r := report.Record{Change: c, HasCode: row.HasCode()}
 	switch {
 	case !intact:
 		r.Lost = report.LostDamaged
-	case state == StateDropped:
+	case row.State == StateDropped:
 		r.Lost = report.LostDropped
 	}
 	if r.Lost != report.NotLost {

@@ -15,7 +15,7 @@ type Row struct {
 	Op      report.Op
 	State   int64
 	Code    string
-	Naming
+	report.Naming
 	AcceptedAt        int64
 	WaitedAt          int64 // since when it is pending, or as in OldEnded
 	EndedAt           int64 // when it was settled or set aside; until then, when it was accepted
@@ -43,7 +43,7 @@ type Lease struct {
 type Was struct {
 	Op   report.Op
 	Code string
-	Naming
+	report.Naming
 	Bytes int64
 }
 
@@ -62,7 +62,7 @@ func (r *Row) codedAs() codedAs {
 }
 
 // accept makes c the newest change of a document.
-func (r *Row) accept(c report.Change, n Naming, origin report.Version, waiting int64) {
+func (r *Row) accept(c report.Change, n report.Naming, origin report.Version, waiting int64) {
 	at := c.AcceptedAt.UnixMicro()
 	r.Version, r.Origin, r.Op, r.State, r.Code, r.Naming = c.Version, origin, c.Op, StatePending, c.Code, n
 	r.AcceptedAt, r.WaitedAt, r.EndedAt, r.CRC, r.Trace = at, waiting, at, Checksum(c), c.Trace

@@ -17,8 +17,8 @@ type Store interface {
 	// version of an index that is ahead all the same.
 	NextVersion(after report.Version) (report.Version, error)
 	// BeginDelivery has the versions up to EndDelivery follow each other without one of another
-	// transaction between them: about so many.
-	BeginDelivery(versions int) error
+	// transaction between them, and above one: about so many.
+	BeginDelivery(versions int, above report.Version) error
 	EndDelivery()
 
 	// Load returns the rows of those documents that there are. Codes calls f with each city that has one of

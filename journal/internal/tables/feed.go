@@ -10,15 +10,15 @@ import (
 	"riskdex/report"
 )
 
-const recordColumns = ContentColumns + `, state, kept`
+const recordColumns = ContentColumns + `, state, origin, kept, alone`
 
 // scanRecord reads recordColumns of a document, and what follows them.
 func scanRecord(scan func(...any) error, k report.Key, more ...any) (r report.Record, state int64, err error) {
-	var kept Int
-	c, intact, err := ScanContent(scan, append([]any{(*Int)(&state), &kept}, more...)...)
+	var row commit.Row
+	c, intact, err := ScanContent(scan, append([]any{(*Int)(&row.State), (*Int)(&row.Origin), (*Int)(&row.Kept), (*Flag)(&row.CodeOnly)}, more...)...)
 	intact = intact && c.Key == k
 	c.Key = k
-	return commit.RecordOf(c, state, intact, int64(kept)), state, err
+	return commit.RecordOf(c, row, intact), row.State, err
 }
 
 // head is a change of the feed without its record.
@@ -43,11 +43,11 @@ func (r *Reader) ReadFeed(ctx context.Context, feed string, after report.Cursor,
 			return err
 		}
 		last := cmp.Or(horizon, s.Last)
-		heads, err := v.heads(kinds, after.Version, last, limit+1)
+		heads, err := v.heads(kinds, after.Version, limit+1)
 		if err != nil {
 			return err
 		}
-		if heads, page.More, err = cut(ctx, heads, limit, maxBytes); err != nil {
+		if heads, page.More, err = cut(ctx, heads, last, limit, maxBytes); err != nil {
 			return err
 		}
 		if page.Changes, err = v.headed(after, heads); err != nil {
@@ -81,11 +81,11 @@ func (v view) feedState(feed string, kinds []any) (s report.FeedState, err error
 }
 
 // heads returns the next changes of each kind, in the order of their versions.
-func (v view) heads(kinds []any, after, until report.Version, limit int) ([]head, error) {
+func (v view) heads(kinds []any, after report.Version, limit int) ([]head, error) {
 	each := make([]string, len(kinds))
 	for i := range kinds {
 		each[i] = fmt.Sprintf(`SELECT * FROM (SELECT kind, id, version, `+Length+` AS bytes FROM documents
-			WHERE kind = $%d AND version > $1 AND version <= $2 ORDER BY version LIMIT $3) AS heads`, 4+i)
+			WHERE kind = $%d AND version > $1 ORDER BY version LIMIT $2) AS heads`, 3+i)
 	}
 	if len(each) == 0 {
 		return nil, nil
@@ -93,15 +93,15 @@ func (v view) heads(kinds []any, after, until report.Version, limit int) ([]head
 	return list(v, func(scan func(...any) error) (h head, err error) {
 		err = scan((*Text)(&h.Kind), (*Text)(&h.ID), (*Int)(&h.Version), &h.bytes)
 		return h, err
-	}, strings.Join(each, " UNION ALL ")+` ORDER BY version LIMIT $3`, append([]any{int64(after), int64(until), limit}, kinds...)...)
+	}, strings.Join(each, " UNION ALL ")+` ORDER BY version LIMIT $2`, append([]any{int64(after), limit}, kinds...)...)
 }
 
-// cut returns at most limit of heads, with records of at most maxBytes together, but one if there is
-// one. more tells that it left some out. The error is that of report.TryMemory for the records.
-func cut(ctx context.Context, heads []head, limit, maxBytes int) (page []head, more bool, err error) {
+// cut returns at most limit of heads, up to a version, with records of at most maxBytes together, but one
+// if there is one. more tells that it left some out. The error is that of report.TryMemory for the records.
+func cut(ctx context.Context, heads []head, until report.Version, limit, maxBytes int) (page []head, more bool, err error) {
 	bytes := int64(0)
 	for i, h := range heads {
-		if i == max(limit, 1) || i > 0 && bytes+h.bytes > int64(maxBytes) {
+		if h.Version > until || i == max(limit, 1) || i > 0 && bytes+h.bytes > int64(maxBytes) {
 			heads, more = heads[:i], true
 			break
 		}

@@ -38,7 +38,7 @@ func Schema(e Engine) string {
 const schema = `
 -- origin is the version that the content was delivered under, 0 if that is version (commit.Row).
 -- ended_at is when the document was settled or set aside, and has the value of accepted_at until then,
--- which keeps the size of the row. kept and alone are what a city is called (commit.Naming). trace is
+-- which keeps the size of the row. kept and alone are what a city is called (report.Naming). trace is
 -- the traceparent of a pending version. body is the last column, so that nothing has to be looked for
 -- behind it.
 --
