@@ -22,6 +22,10 @@ type Documents interface {
 	// Document resolves a name, an id or the code of a city, and returns what the journal has of
 	// that document.
 	Document(ctx context.Context, kind report.Kind, name report.ID) (report.Document, error)
+	// Entries returns the documents of a kind with ids after one, deleted ones among them, in the
+	// order of their ids. Lookup returns those with some ids.
+	Entries(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.Entry, error)
+	Lookup(ctx context.Context, kind report.Kind, ids []report.ID) ([]report.Entry, error)
 	// Delivered returns the documents whose newest content came with a delivery.
 	Delivered(ctx context.Context, name report.DeliveryName, after report.Version, limit int) (report.DeliveredPage, error)
 }
@@ -126,6 +130,42 @@ func (s *statuses) document(r *request) (any, error) {
 		return nil, err
 	}
 	return s.lookUp(r.Context(), key, journalOnly)
+}
+
+// Entry is what the journal has of a document besides its content.
+type Entry struct {
+	ID      report.ID      `json:"id"`
+	Version report.Version `json:"version"`
+	Deleted bool           `json:"deleted,omitempty"`
+}
+
+// entries returns the documents of a kind in the order of their ids, or the one with an id.
+func (s *statuses) entries(r *request) (any, error) {
+	kind, err := r.kind()
+	if err != nil {
+		return nil, err
+	}
+	limit, err := r.limit()
+	if err != nil {
+		return nil, err
+	}
+	var found []report.Entry
+	if id := report.ID(r.text("id")); id != "" {
+		found, err = s.Documents.Lookup(r.Context(), kind, []report.ID{id})
+	} else {
+		found, err = s.Documents.Entries(r.Context(), kind, report.ID(r.text("after")), limit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	page := Page[Entry]{Items: []Entry{}}
+	for _, e := range found {
+		page.Items = append(page.Items, Entry{e.ID, e.Version, e.Op == report.Delete})
+	}
+	if len(found) == limit {
+		page.Next = string(found[limit-1].ID)
+	}
+	return page, nil
 }
 
 // lookUp gathers what is known of a document, with journalOnly without asking Elasticsearch. The

@@ -27,7 +27,7 @@ func (s *statuses) register(router *httprouter.Router, a *api) {
 		return s.now(r.Context()), nil
 	}}})
 	if s.Documents != nil {
-		a.registerLookups(router, []call{{http.MethodGet, "/api/document", "kind id journal_only", s.document}, s.deliveryCall()})
+		a.registerLookups(router, []call{{http.MethodGet, "/api/document", "kind id journal_only", s.document}, {http.MethodGet, "/api/documents", "kind id after limit", s.entries}, s.deliveryCall()})
 	}
 }
 

@@ -35,7 +35,7 @@ func TestDescriptionHasEveryCall(t *testing.T) {
 func TestDescriptionHasEveryMember(t *testing.T) {
 	schemas := openapitest.Read(t, "openapi.yaml").Components.Schemas
 	types := []any{
-		Problem{}, readiness{}, DeliveryPage{}, DeliveredDocument{}, DeadLetter{}, Document{}, Indexed{}, FieldSource{}, Replaced{}, Ended{}, Refusal{}, Redelivered{}, report.Rebuild{},
+		Problem{}, readiness{}, DeliveryPage{}, DeliveredDocument{}, DeadLetter{}, Document{}, Entry{}, Indexed{}, FieldSource{}, Replaced{}, Ended{}, Refusal{}, Redelivered{}, report.Rebuild{},
 		VerifyEvent{}, report.VerifyProgress{}, report.VerifyFinding{}, report.VerifyReport{},
 		Status{}, Following{}, Anew{}, SearchFailure{}, Trouble{}, KindStatus{}, Arrived{}, Sample{}, report.FieldCount{}, Reading{}, ReadShape{}, ReadField{}, LackingField{}, Candidate{}, JournalStatus{}, HistoryStatus{}, Past{}, PastVersion{}, Shown{}, report.Loss{}, JournalInfo{}, BackupEvent{}, report.BackupProgress{}, BackupReport{}, report.Waiting{},
 	}

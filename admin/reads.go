@@ -51,7 +51,7 @@ func NewReadMetrics(reg prometheus.Registerer) *ReadMetrics {
 		}),
 		lookups: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "riskdex_lookups_total",
-			Help: "Calls for one document, its history or a delivery, and pages of documents. 503: too many at the same time, or the journal could not be read.",
+			Help: "Calls for documents, a history or a delivery, and pages of documents. 503: too many at the same time, or the journal could not be read.",
 		}, []string{"call", "code"}),
 	}
 	reg.MustRegister(m.exports, m.exported, m.told, m.tooOld, m.polls, m.lookups)
@@ -72,10 +72,10 @@ func NewReadMetrics(reg prometheus.Registerer) *ReadMetrics {
 
 // lookupPaths returns the paths that lookups has as the label call.
 func lookupPaths() []string {
-	return []string{"/api/document", "/api/delivery", "/api/history", "/document"}
+	return []string{"/api/document", "/api/documents", "/api/delivery", "/api/history", "/document"}
 }
 
-// lookups handles the calls for one document, one history or one delivery.
+// lookups handles the calls for documents, one history or one delivery.
 type lookups struct {
 	limit   readLimit
 	metrics *ReadMetrics
