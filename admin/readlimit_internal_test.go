@@ -90,6 +90,14 @@ func (g *gate) Document(context.Context, report.Kind, report.ID) (report.Documen
 	return report.Document{}, g.wait()
 }
 
+func (g *gate) Entries(context.Context, report.Kind, report.ID, int) ([]report.Entry, error) {
+	return nil, g.wait()
+}
+
+func (g *gate) Lookup(context.Context, report.Kind, []report.ID) ([]report.Entry, error) {
+	return nil, g.wait()
+}
+
 func (g *gate) Delivered(context.Context, report.DeliveryName, report.Version, int) (report.DeliveredPage, error) {
 	return report.DeliveredPage{}, g.wait()
 }

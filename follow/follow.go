@@ -22,8 +22,9 @@ type Source interface {
 	// Line returns the line of its journal. It returns an error if that one follows the line of
 	// the caller itself.
 	Line(ctx context.Context, own string) (string, error)
-	// Version returns the newest version that it has of a document, 0 if it knows none.
-	Version(ctx context.Context, key report.Key) (report.Version, error)
+	// Entries and Lookup return what it has of documents, as those of the journal do.
+	Entries(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.Entry, error)
+	Lookup(ctx context.Context, kind report.Kind, ids []report.ID) ([]report.Entry, error)
 }
 
 // Journal is what a Follower needs of its own journal.
@@ -31,7 +32,6 @@ type Journal interface {
 	Append(ctx context.Context, d report.Delivery) ([]report.Stamp, error)
 	Note(ctx context.Context, name, value string) error
 	Stats(ctx context.Context) (report.Stats, error)
-	Newest(ctx context.Context, kind report.Kind, limit int) ([]report.Stamp, error)
 	Entries(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.Entry, error)
 	Documents(ctx context.Context, kind report.Kind) (int, error)
 	Document(ctx context.Context, kind report.Kind, name report.ID) (report.Document, error)
@@ -48,6 +48,7 @@ type Follower struct {
 
 	looked time.Time // when deleteRest was last called; of Run alone
 	kept   error     // what it returned
+	begun  bool      // it has followed; of Run alone
 
 	mu     sync.Mutex
 	status Status
@@ -137,9 +138,13 @@ func (f *Follower) behind(is bool) {
 
 // step reads a page and appends it, or begins anew.
 func (f *Follower) step(ctx context.Context, s *state) error {
+	if s.Line == "" && f.begun {
+		return errors.New("another process of this journal takes deliveries itself since: start all of them with the same --follow, or without")
+	}
 	if s.Line == "" {
 		return f.begin(ctx, s, cmp.Or(s.Anew.Why, "this journal has followed nobody before"))
 	}
+	f.begun = true
 	at, err := s.cursor()
 	if err != nil {
 		return err
@@ -165,21 +170,8 @@ func (f *Follower) step(ctx context.Context, s *state) error {
 	return f.take(ctx, s, page)
 }
 
-// line returns the line of the source, or an error if the journal cannot follow it from a state on.
 func (f *Follower) line(ctx context.Context, s state) (string, error) {
-	line, err := f.source.Line(ctx, f.journal.Lineage())
-	switch {
-	case err != nil:
-		return "", err
-	case line == "":
-		return "", errors.New("it does not say which journal it has: is that the admin listener of a riskdex?")
-	case line == f.journal.Lineage():
-		return "", errors.New("it has the journal of this riskdex itself, or a copy of it: start this one with a journal of its own")
-	case s.Line != "" && line != s.Line:
-		return "", fmt.Errorf("it has another journal than the one that was followed (%s, not %s): nothing of it is taken over. "+
-			"Start it with its journal, or this riskdex with a new one", line, s.Line)
-	}
-	return line, nil
+	return s.mayFollow(ctx, f.source, f.journal.Lineage())
 }
 
 // isNotSetBack returns an error unless the source has the newest change that it told, or a later one of
@@ -188,8 +180,8 @@ func (f *Follower) isNotSetBack(ctx context.Context, s state) error {
 	if _, err := f.line(ctx, s); err != nil || s.Newest.Version == 0 {
 		return err
 	}
-	has, err := f.source.Version(ctx, s.Newest.Key)
-	if err == nil && has < s.Newest.Version {
+	has, err := f.source.Lookup(ctx, s.Newest.Kind, []report.ID{s.Newest.ID})
+	if err == nil && (len(has) == 0 || has[0].Version < s.Newest.Version) {
 		err = fmt.Errorf("its journal was set back, and lacks the newest change that it had told, of %s %s: what this riskdex has is kept as it is. "+
 			"Ask the publisher to deliver again what is lost there, then: riskdex journal acknowledge-loss; once it has that document again, it is followed again", s.Newest.Kind, s.Newest.ID)
 	}
@@ -203,16 +195,7 @@ func (f *Follower) begin(ctx context.Context, s *state, why string) error {
 		return err
 	}
 	next := state{Line: line, Newest: s.Newest, Anew: Anew{At: time.Now().UTC(), Why: why}}
-	for _, kind := range report.Kinds() {
-		newest, err := f.journal.Newest(ctx, kind, 1)
-		if err != nil {
-			return err
-		}
-		for _, n := range newest {
-			next.Anew.Until = max(next.Anew.Until, n.Version)
-		}
-	}
-	if err := f.advance(ctx, s, next, nil); err != nil {
+	if err := f.advance(ctx, s, next, report.Delivery{}); err != nil {
 		return err
 	}
 	f.looked, f.kept = time.Time{}, nil
@@ -229,9 +212,9 @@ func (f *Follower) take(ctx context.Context, s *state, page report.FeedPage) err
 		last := page.Changes[n-1]
 		next.Newest = report.Stamp{Key: last.Key, Version: last.Version}
 	}
-	changes, err := f.changes(ctx, page.Changes, !s.Anew.Done)
+	told, err := f.delivery(ctx, page.Changes)
 	if err == nil {
-		err = f.advance(ctx, s, next, changes)
+		err = f.advance(ctx, s, next, told)
 	}
 	if err != nil {
 		return err
@@ -247,41 +230,22 @@ func (f *Follower) take(ctx context.Context, s *state, page report.FeedPage) err
 		return nil
 	}
 	f.looked = time.Now()
-	done, kept, err := f.deleteRest(ctx, s.Anew)
-	f.kept = kept
-	if err != nil || !done {
+	if f.kept, err = f.deleteRest(ctx, page.Next); err != nil || f.kept != nil {
 		return err
 	}
 	next = *s
 	next.Anew.Done = true
-	return f.advance(ctx, s, next, nil)
+	return f.advance(ctx, s, next, report.Delivery{})
 }
 
-// advance goes on from one state to the next, with the changes that lead to it. In all processes, each
-// state has one successor, so that no page overtakes one that was read later. The receipt of the
-// delivery sees to that, and makes the state durable together with the changes.
-func (f *Follower) advance(ctx context.Context, s *state, next state, changes []report.Change) error {
-	if next.text() == s.text() {
-		return nil
-	}
-	_, err := f.journal.Append(ctx, report.Delivery{
-		Changes: changes, Source: f.origin(),
-		Receipt: &report.Receipt{Sender: feed, ID: s.id(), Digest: []byte{0}, Answer: []byte(next.text())},
-	})
-	if repeated, ok := errors.AsType[*report.RepeatedError](err); ok {
-		if next, err = load(ctx, f.journal); err == nil && next.text() == s.text() { // the note was not written yet
-			next, err = parseState(string(repeated.Answer))
-		}
-	}
+// advance is that of a state, and tells of the changes.
+func (f *Follower) advance(ctx context.Context, s *state, next state, d report.Delivery) error {
+	d.Source = f.origin()
+	err := s.advance(ctx, f.journal, next, d)
 	if err == nil {
-		err = f.journal.Note(ctx, noteName, next.text())
+		f.tellArrived(d.Changes)
 	}
-	if err != nil {
-		return err
-	}
-	*s = next
-	f.tellArrived(changes)
-	return nil
+	return err
 }
 
 // feed names the deliveries of a Follower.
@@ -289,31 +253,31 @@ const feed = "feed of changes"
 
 func (f *Follower) origin() report.Source { return report.Source{Call: feed, Sender: f.from} }
 
-// changes returns what makes the journal have what the source told. Each is for the document with this
-// very id, and states its code, or that it has none. Of a record that the source has lost, the journal
-// keeps what it has; to keep it while the feed is read anew, it is accepted again.
-func (f *Follower) changes(ctx context.Context, told []report.Record, anew bool) (list []report.Change, err error) {
-	for _, r := range told {
-		if r.Lost == report.LostDamaged {
-			f.log.Warn("a record is damaged in the journal that is followed: what this one has of it stays", "kind", r.Kind, "id", r.ID)
+// delivery returns what makes the journal have what the source told. Of a record that the source has lost,
+// the journal keeps what it has. If that is another, the newest is refused: searches lack it.
+func (f *Follower) delivery(ctx context.Context, told []report.Record) (d report.Delivery, err error) {
+	for i, r := range told {
+		d.Above = r.Version
+		if r.Lost == report.NotLost {
+			d.Changes = append(d.Changes, report.Change{Key: r.Key, OwnID: r.ID, Op: r.Op, Code: r.Code, Identity: r.Identity, Body: r.Body})
+			continue
 		}
-		if r.Lost != report.NotLost {
-			if !anew {
-				continue
-			}
-			own, err := f.journal.Document(ctx, r.Kind, r.ID)
-			if err != nil {
-				return nil, err
-			}
-			if own.Key != r.Key || own.Op == report.Delete || len(own.Body) == 0 {
-				continue
-			}
-			r.Body = own.Body
+		own, err := f.journal.Document(ctx, r.Kind, r.ID)
+		if err != nil {
+			return d, err
 		}
-		list = append(list, report.Change{Key: r.Key, OwnID: r.ID, Op: r.Op, Code: r.Code, NoCode: r.Code == "", Body: r.Body})
+		if own.Key == r.Key && own.Lost == report.NotLost && own.Identity.Place == r.Identity.Place {
+			continue
+		}
+		d.Refusals = append(d.Refusals, report.Refusal{
+			At: time.Now(), Kind: r.Kind, Method: "GET", Path: feedPath, Position: i, ID: string(r.ID), Reason: report.ReasonLost,
+			Detail: fmt.Sprintf("The riskdex that is followed has no record of it any more, which is %s there; what this one has of it stays. Ask the publisher to deliver it again.", r.Lost),
+		})
 	}
-	return list, nil
+	return d, nil
 }
+
+const feedPath = "/api/changes"
 
 // tellArrived tells of a page as the receiver does of a delivery.
 func (f *Follower) tellArrived(changes []report.Change) {
@@ -323,79 +287,83 @@ func (f *Follower) tellArrived(changes []report.Change) {
 	}
 	for _, kind := range report.Kinds() {
 		if n := count[kind]; n > 0 {
-			f.observe(report.Answered{At: time.Now(), Kind: kind, Method: "GET", Path: "/api/changes", Status: 200, Accepted: n})
+			f.observe(report.Answered{At: time.Now(), Kind: kind, Method: "GET", Path: feedPath, Status: 200, Accepted: n})
 		}
 	}
 }
 
 const entriesAtOnce = 1000
 
-// deleteRest deletes the documents that the journal has from before, and that the source neither told
-// nor knows. done reports whether none is left, and kept says of which kinds too many would go: then none
-// is deleted, of any kind, since a source that lacks most of one is not to be trusted about another.
-func (f *Follower) deleteRest(ctx context.Context, a Anew) (done bool, kept, err error) {
-	rest := map[report.Kind][]report.ID{}
+// deleteRest deletes the documents that the journal has and the source does not, whose feed was read up to
+// a cursor. kept says of which kinds too many would go: then none is deleted, of any kind, since a source
+// that lacks most of one is not to be trusted about another.
+func (f *Follower) deleteRest(ctx context.Context, at report.Cursor) (kept, err error) {
+	rest := map[report.Kind][]report.Stamp{}
 	for _, kind := range report.Kinds() {
-		if rest[kind], err = f.rest(ctx, kind, a.Until); err != nil {
-			return false, nil, err
+		if rest[kind], err = f.rest(ctx, kind); err != nil {
+			return nil, err
 		}
 		live, err := f.journal.Documents(ctx, kind)
 		if err != nil {
-			return false, nil, err
+			return nil, err
 		}
 		if n := len(rest[kind]); live > fewDocuments && 2*n > live {
 			kept = errors.Join(kept, fmt.Errorf("it lacks %d of the %d %s that are here, such as %s, and more than half are not deleted by themselves: "+
-				"if it should have them, ask the publisher to deliver them there; if not, start this riskdex with a new journal", n, live, kind, rest[kind][0]))
+				"if it should have them, ask the publisher to deliver them there; if not, start this riskdex with a new journal", n, live, kind, rest[kind][0].ID))
 		}
 	}
 	if kept != nil {
-		return false, kept, nil
+		return kept, nil
 	}
-	done = true
+	// It was not set back while it was asked: its feed goes on.
+	if _, err := f.source.Feed(ctx, at, false); err != nil {
+		return nil, err
+	}
 	for _, kind := range report.Kinds() {
 		for some := range slices.Chunk(rest[kind], entriesAtOnce) {
 			d := report.Delivery{Source: f.origin()}
-			for _, id := range some {
-				// What was delivered again while the page was read may not have been told yet.
-				key := report.Key{Kind: kind, ID: id}
-				has, err := f.source.Version(ctx, key)
-				if err != nil {
-					return false, nil, err
-				}
-				if has > 0 {
-					done = false
-					continue
-				}
+			for _, r := range some {
 				d.Changes = append(d.Changes, report.Change{
-					Key: key, OwnID: id, Op: report.Delete,
-					If: func(newest report.Version, _ time.Time) bool { return newest <= a.Until },
+					Key: r.Key, OwnID: r.ID, Op: report.Delete,
+					If: func(newest report.Version, _ time.Time) bool { return newest == r.Version }, // else it was told since
 				})
 			}
-			if len(d.Changes) == 0 {
-				continue
-			}
 			if _, err := f.journal.Append(ctx, d); err != nil {
-				return false, nil, err
+				return nil, err
 			}
-			f.log.Warn("documents were deleted that the riskdex that is followed no longer has", "kind", kind, "documents", len(d.Changes), "first", d.Changes[0].ID)
+			f.log.Warn("documents were deleted that the riskdex that is followed no longer has", "kind", kind, "documents", len(some), "first", some[0].ID)
 		}
 	}
-	return done, nil, nil
+	return nil, nil
 }
 
-// rest returns the live documents of a kind that have no version above one.
-func (f *Follower) rest(ctx context.Context, kind report.Kind, until report.Version) (ids []report.ID, err error) {
+// rest returns the live documents of a kind that the source does not have.
+func (f *Follower) rest(ctx context.Context, kind report.Kind) (rest []report.Stamp, err error) {
+	var theirs map[report.ID]report.Op
+	last, more := report.ID(""), true // of theirs
 	for after := report.ID(""); ; {
 		page, err := f.journal.Entries(ctx, kind, after, entriesAtOnce)
 		if err != nil || len(page) == 0 {
-			return ids, err
+			return rest, err
 		}
 		for _, e := range page {
-			if e.Op == report.Index && e.Version <= until {
-				ids = append(ids, e.ID)
+			for after = e.ID; more && last < e.ID; {
+				found, err := f.source.Entries(ctx, kind, last, entriesAtOnce)
+				if err != nil {
+					return nil, err
+				}
+				theirs, more = map[report.ID]report.Op{}, len(found) > 0
+				for _, t := range found {
+					if t.ID <= last {
+						return nil, fmt.Errorf("it lists %s %s after %s", kind, t.ID, last)
+					}
+					theirs[t.ID], last = t.Op, t.ID
+				}
+			}
+			if e.Op == report.Index && theirs[e.ID] != report.Index {
+				rest = append(rest, e.Stamp)
 			}
 		}
-		after = page[len(page)-1].ID
 	}
 }
 

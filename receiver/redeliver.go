@@ -87,6 +87,8 @@ func neverRetried(refusal report.Refusal) *RefusedError {
 		return &RefusedError{refusal.Reason, fmt.Sprintf(
 			"It came as %s %s, which takes no delivery, so it is not certain what it is. Deliver its body to the right path, then drop it.",
 			refusal.Method, refusal.Path)}
+	case report.ReasonLost:
+		return &RefusedError{refusal.Reason, "The riskdex that is followed has no record of it. Once it is delivered again there, this goes by itself."}
 	case reasonIDReused:
 		// The signature is valid but covers neither path nor method, so it may be a replay by
 		// somebody who has seen the first delivery.

@@ -20,6 +20,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"riskdex/follow"
 	"riskdex/internal/logsink"
 	"riskdex/internal/sanitize"
 	"riskdex/journal"
@@ -138,6 +139,7 @@ func (k *checker) run(ctx context.Context) {
 		return
 	}
 	found := k.journal(ctx)
+	k.followed(ctx, found)
 	if usable {
 		k.elasticsearch(ctx, found)
 	}
@@ -337,6 +339,22 @@ func (k *checker) journal(ctx context.Context) (found journal.Inspection) {
 		k.fine("journal", "%s exists%s", where, sized(found))
 	}
 	return found
+}
+
+// followed asks the riskdex that is to be followed.
+func (k *checker) followed(ctx context.Context, found journal.Inspection) {
+	if k.c.Follow == "" {
+		return
+	}
+	source, err := k.c.followSettings.followed()
+	if err != nil {
+		return // settings has noted it
+	}
+	if err := follow.Check(ctx, source, found.Line, found.Followed); err != nil {
+		k.note("follow", wrong, fmt.Sprintf("%s: %v", redacted(source.base), err), "")
+		return
+	}
+	k.fine("follow", "%s can be followed", redacted(source.base))
 }
 
 // onceEach joins the distinct lines of an error: PostgreSQL's driver tries each address with

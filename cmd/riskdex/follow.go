@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,11 +34,17 @@ func (s followSettings) follower(j follow.Journal, observe func(report.Answered)
 	if s.Follow == "" {
 		return nil, nil
 	}
-	client, err := adminCalls{"follow", s.Follow, s.FollowTokenFiles, s.FollowCAFile}.client(streams{})
+	source, err := s.followed()
 	if err != nil {
 		return nil, err
 	}
-	return follow.New(followed{client}, j, redacted(client.base), observe, log), nil
+	return follow.New(source, j, redacted(source.base), observe, log), nil
+}
+
+// followed returns the riskdex that is followed.
+func (s followSettings) followed() (followed, error) {
+	client, err := adminCalls{"follow", s.Follow, s.FollowTokenFiles, s.FollowCAFile}.client(streams{})
+	return followed{client}, err
 }
 
 // followed is a riskdex as a follow.Source.
@@ -69,7 +76,10 @@ func (f followed) Feed(ctx context.Context, after report.Cursor, wait bool) (pag
 		if err != nil {
 			return page, fmt.Errorf("read a change: %w", err)
 		}
-		r := report.Record{Lost: l.Lost, Change: report.Change{Key: l.Key, Op: report.Index, Code: l.Code, Version: l.Version, AcceptedAt: l.AcceptedAt, Body: l.Record}}
+		if l.Identity == nil {
+			return page, errors.New("it does not tell by what documents are known there: is it a riskdex of this version?")
+		}
+		r := report.Record{Lost: l.Lost, Change: report.Change{Key: l.Key, Op: report.Index, Code: l.Code, Version: l.Version, AcceptedAt: l.AcceptedAt, Identity: l.Identity, Body: l.Record}}
 		if l.Deleted {
 			r.Op = report.Delete
 		}
@@ -88,19 +98,45 @@ func (f followed) Line(ctx context.Context, own string) (string, error) {
 	return st.Line, err
 }
 
-// Version implements follow.Source.
-func (f followed) Version(ctx context.Context, key report.Key) (report.Version, error) {
-	var d admin.Document
-	err := f.get(ctx, "/api/document", query("kind", string(key.Kind), "id", string(key.ID), "journal_only", "true"), &d)
-	if d.ID != key.ID {
-		return 0, err
+// Entries implements follow.Source.
+func (f followed) Entries(ctx context.Context, kind report.Kind, after report.ID, limit int) ([]report.Entry, error) {
+	return f.entries(ctx, kind, "after", string(after), "limit", strconv.Itoa(limit))
+}
+
+// Lookup implements follow.Source.
+func (f followed) Lookup(ctx context.Context, kind report.Kind, ids []report.ID) (all []report.Entry, err error) {
+	for _, id := range ids {
+		found, err := f.entries(ctx, kind, "id", string(id))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
 	}
-	return d.Version, err
+	return all, nil
+}
+
+func (f followed) entries(ctx context.Context, kind report.Kind, which ...string) (all []report.Entry, err error) {
+	var page admin.Page[admin.Entry]
+	err = f.get(ctx, "/api/documents", query(append(which, "kind", string(kind))...), &page)
+	if err == nil && page.Items == nil {
+		err = errors.New("it does not list its documents: is that the admin listener of a riskdex?")
+	}
+	for _, e := range page.Items {
+		op := report.Index
+		if e.Deleted {
+			op = report.Delete
+		}
+		all = append(all, report.Entry{Stamp: report.Stamp{Key: report.Key{Kind: kind, ID: e.ID}, Version: e.Version}, Op: op})
+	}
+	return all, err
 }
 
 // followedTimeout is longer than the followed riskdex waits for changes, for its reads and for a page to
 // be sent. Without it nobody would notice one that hangs, or a connection that is dead.
 const followedTimeout = time.Minute
+
+// lookBeside is the time between two looks whether another process of the journal follows a riskdex.
+const lookBeside = 2 * time.Second
 
 var errFollowedHangs = fmt.Errorf("it has not answered for %s", followedTimeout)
 

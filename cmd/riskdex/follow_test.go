@@ -7,12 +7,14 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"riskdex/admin"
+	"riskdex/follow"
 	"riskdex/internal/testkit/elasticserver"
 	"riskdex/internal/testkit/elasticserver/elastictest"
 	"riskdex/internal/testkit/require"
@@ -263,4 +265,49 @@ func TestFollowerRefusesDeliveries(t *testing.T) {
 	if observed != 4 {
 		t.Errorf("%d answers were noted", observed)
 	}
+}
+
+// TestWhatIsNoFeedIsNotTaken, such as the page of a proxy, half an answer or another program's.
+func TestWhatIsNoFeedIsNotTaken(t *testing.T) {
+	for _, answer := range []string{
+		"<!DOCTYPE html><title>Sign in</title>", `{}`, `[]`, `null`, ``, `{"items":[{"kind":"cities","id":"1","version":1,"accepted_at":"2026-01-02T03:04:05Z","deleted":true}],"ne`,
+		`{"items":[{"kind":"cities","id":"1","version":1,"accepted_at":"2026-01-02T03:04:05Z","record":{}}],"next":"1.1.cas.feed","more":false}`,
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(answer)) }))
+		defer server.Close()
+		source, err := followSettings{Follow: server.URL}.followed()
+		require.NoError(t, err)
+		page, err := source.Feed(t.Context(), report.Cursor{Kinds: report.Kinds()}, false)
+		if err == nil {
+			t.Errorf("%s: is the page %+v", answer, page)
+		}
+		if strings.Contains(answer, "record") {
+			continue // it lists a document
+		}
+		if list, err := source.Entries(t.Context(), report.Cities, "", 10); err == nil {
+			t.Errorf("%s: is the list %+v", answer, list)
+		}
+		if err := follow.Check(t.Context(), source, "own", ""); err == nil {
+			t.Errorf("%s: it can be followed", answer)
+		}
+	}
+}
+
+// TestCheckAsksTheRiskdexThatIsFollowed.
+func TestCheckAsksTheRiskdexThatIsFollowed(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t, elastictest.URL(t))
+	f := p.follower(p.elasticsearch)
+	f.check(f.extra...).says(t, exitNegative, "wrong no riskdex answers")
+	token := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(token, []byte("a-token-of-the-operator\n"), 0o600))
+	p.extra = []string{"--admin-token-file", token}
+	p.token = "a-token-of-the-operator"
+	p.start()
+	f.check(f.extra...).says(t, exitNegative, "wrong http://"+p.admin)
+	f.extra = append(f.extra, "--follow-token-file", token)
+	eventually(t, "it has compared its journal with the indices", func() bool { return f.check(f.extra...).status == exitDone })
+	f.check(f.extra...).says(t, exitDone, "fine http://"+p.admin+" can be followed")
+	f.journal, p.journal = p.journal, f.journal
+	f.check(f.extra...).says(t, exitNegative, "wrong has the journal of this riskdex itself")
 }

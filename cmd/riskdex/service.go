@@ -157,6 +157,12 @@ func (s *service) Run(ctx context.Context) error {
 	background.Go(func() { s.coverage.Run(indexing) })
 	if s.follower != nil {
 		background.Go(func() { s.follower.Run(working) })
+	} else {
+		background.Go(func() {
+			if err := follow.Begun(working, s.journal, lookBeside); err != nil {
+				stop(err)
+			}
+		})
 	}
 	background.Go(func() { s.fields.Run(indexing) })
 	if s.prober != nil {
