@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"riskdex/internal/letters"
 	"riskdex/mappings/gazetteer"
 )
 
@@ -27,7 +28,7 @@ type world struct {
 	demonyms   map[string]string // the codes of countries, by their folded demonyms; empty for one that several have
 	titleWords map[string]bool
 
-	countryNames map[string][]string // by code, as asOneWord returns them
+	countryNames map[string][]string // by code, as asOneWord returns them, folded
 	areas        map[string][]*area  // that a country is in, by its code; their names likewise
 }
 
@@ -83,7 +84,9 @@ func (c countriesFile) world(from Gazetteer) (get func() *world, sum string, err
 		}
 		for code := range g.CountryCodes() {
 			for name := range g.CountryNames(code) {
-				w.countryNames[code] = append(w.countryNames[code], asOneWord(name))
+				if name = asOneWord(letters.Fold(name)); !slices.Contains(w.countryNames[code], name) {
+					w.countryNames[code] = append(w.countryNames[code], name)
+				}
 			}
 		}
 		return w

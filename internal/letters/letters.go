@@ -19,7 +19,7 @@ import (
 var han string
 
 // alike has what stands for a letter without being it with a mark.
-const alike = "ىي یي کك ٱا ةه ہه ەه łl øo đd ðd þth ßss æae œoe ħh ŧt"
+const alike = "ىي یي کك ٱا ةه ہه ەه łl øo đd ðd þth ßss æae œoe ħh ŧt əa"
 
 // Fold returns a word in lower case and without what does not matter: marks, width, the form at the
 // end of a word, and which of several characters stands for another.
