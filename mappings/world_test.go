@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"riskdex/internal/letters"
 	"riskdex/report"
 )
 
@@ -189,5 +190,25 @@ func TestKnownNamesAreWords(t *testing.T) {
 	got, _ := fieldOf(t, s, report.Cities, "names_known", `{"title":"Oslo","country":"NO"}`)
 	if want := `"Kristiania NOslo_by_old Öslọ"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestCountryNamesAreFolded: the index takes names of countries as they are written, so they have the form to
+// which it brings what somebody types, and those that languages share are there once.
+func TestCountryNamesAreFolded(t *testing.T) {
+	s := builtinSet(t)
+	for code, want := range map[string]string{"AZ": "azarbaycan", "GR": "ελλαδα", "CI": "cote_divoire"} {
+		got, _ := fieldOf(t, s, report.Advisories, "country_names_known", `{"title":"Strike","country":"`+code+`"}`)
+		names := strings.Fields(strings.Trim(got, `"`))
+		if !slices.Contains(names, want) {
+			t.Errorf("%s is not among the names of %s: %q", want, code, names)
+		}
+		seen := map[string]bool{}
+		for _, name := range names {
+			if seen[name] || letters.Fold(name) != name {
+				t.Errorf("%s: %q is there twice, or not folded", code, name)
+			}
+			seen[name] = true
+		}
 	}
 }
