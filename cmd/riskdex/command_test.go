@@ -1,13 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"riskdex/internal/testkit/indexertest"
 	"riskdex/internal/testkit/logtest"
 	"riskdex/internal/testkit/require"
 	"riskdex/mappings"
@@ -31,7 +31,7 @@ func (p *process) begin(args ...string) *running { return p.beginReading("", arg
 func (p *process) beginReading(stdin string, args ...string) *running {
 	p.t.Helper()
 	r := &running{cmd: exec.CommandContext(p.t.Context(), os.Args[0], args...)}
-	r.cmd.Env = append(os.Environ(), asRiskdex+"=1", "RISKDEX_ADMIN_URL=http://"+p.admin)
+	r.cmd.Env = p.environ("RISKDEX_ADMIN_URL=http://" + p.admin)
 	r.cmd.Stdin = strings.NewReader(stdin)
 	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.errs
 	require.NoError(p.t, r.cmd.Start())
@@ -67,22 +67,29 @@ func (p *process) expect(status int, stdin string, args []string, texts ...strin
 
 func words(text string) []string { return strings.Fields(text) }
 
-// narrowMappings returns a folder of mappings with which Elasticsearch refuses documents
-// whose risk_label is no number.
-func narrowMappings(t *testing.T) string { return mappingsWithLabel(t, `{"type": "integer"}`) }
+// plainMappings returns a folder of mappings of which Elasticsearch makes indices with little work.
+func plainMappings(t *testing.T) string { return mappingsWith(t, indexertest.PlainIndex(t)) }
 
-// mappingsWithLabel returns a folder of mappings in which the field risk_label is another one.
+// narrowMappings returns such a folder with which Elasticsearch refuses documents whose risk_label is no
+// number.
+func narrowMappings(t *testing.T) string { return mappingsWithLabel(t, `{"type":"integer"}`) }
+
+// mappingsWithLabel returns such a folder in which the field risk_label is another one.
 func mappingsWithLabel(t *testing.T, field string) string {
+	t.Helper()
+	const usual = `"risk_label":{"ignore_above":256,"normalizer":"any_case","type":"keyword"}`
+	text := indexertest.PlainIndex(t)
+	if !strings.Contains(text, usual) {
+		t.Fatalf("index.json has no %s any longer: take another field", usual)
+	}
+	return mappingsWith(t, strings.Replace(text, usual, `"risk_label":`+field, 1))
+}
+
+// mappingsWith returns a folder of the built-in mappings with another index.json.
+func mappingsWith(t *testing.T, index string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "mappings")
 	require.NoError(t, os.CopyFS(dir, mappings.Files()))
-	file := filepath.Join(dir, "index.json")
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	const usual = `"risk_label": {"type": "keyword", "ignore_above": 256, "normalizer": "any_case"}`
-	if !bytes.Contains(text, []byte(usual)) {
-		t.Fatalf("%s has no %s any longer: take another field", file, usual)
-	}
-	require.NoError(t, os.WriteFile(file, bytes.Replace(text, []byte(usual), []byte(`"risk_label": `+field), 1), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "index.json"), []byte(index), 0o600))
 	return dir
 }

@@ -26,7 +26,7 @@ func TestExamples(t *testing.T) {
 		"javascript": {needs.Program(t, "node", "apt-get install -y --no-install-recommends nodejs"), "../../examples/javascript/riskdex.mjs"},
 		"python":     {needs.Python(t, "examples/python/requirements.txt"), "../../examples/python/riskdex.py"},
 	}
-	p := newProcess(t, elastictest.URL(t))
+	p := newSearched(t, elastictest.URL(t))
 	p.start()
 	p.indicesReady()
 	p.send("POST", "/cities", `[{"id":1,"code":"SYD","title":"Sydney","country":"AU","risk_level":2,"body":"Crime is rare & <b>mild</b>."},

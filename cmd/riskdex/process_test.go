@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -30,10 +29,10 @@ type process struct {
 	t                 *testing.T
 	elasticsearch     string
 	prefix            string // of its indices
+	mappings          string // a folder; empty for the built-in ones
 	journal           string
 	deliveries, admin string // addresses, the same after every start
 	extra             []string
-	program           string // this one if empty
 	token             string // for administration; empty if none is required
 	environment       string // a variable, as NAME=value; may be empty
 	cmd               *exec.Cmd
@@ -43,11 +42,20 @@ type process struct {
 	sender            *http.Client        // keeps a connection for each sender of a test
 }
 
-// newProcess prepares a riskdex that is not started yet.
+// newSearched prepares a riskdex with the built-in mappings, for tests of what apps find.
+func newSearched(t *testing.T, elasticsearch string, extra ...string) *process {
+	t.Helper()
+	p := newProcess(t, elasticsearch, extra...)
+	p.mappings = ""
+	return p
+}
+
+// newProcess prepares a riskdex that is not started yet. Its mappings are plain ones, which take much
+// less of Elasticsearch than the rest of most tests.
 func newProcess(t *testing.T, elasticsearch string, extra ...string) *process {
 	t.Helper()
 	p := &process{
-		t: t, elasticsearch: elasticsearch, prefix: elastictest.Prefix(t),
+		t: t, elasticsearch: elasticsearch, prefix: elastictest.Prefix(t), mappings: plainMappings(t),
 		journal:    filepath.Join(t.TempDir(), "riskdex.db"),
 		deliveries: freeAddress(t), admin: freeAddress(t), extra: extra, log: new(logtest.Buffer),
 		sender: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
@@ -87,17 +95,23 @@ func (p *process) launch() {
 		"serve", "--listen", p.deliveries, "--admin-listen", p.admin, "--journal", p.journal,
 		"--elasticsearch-url", p.elasticsearch, "--index-prefix", p.prefix,
 	}, p.extra...)
-	p.cmd = exec.Command(cmp.Or(p.program, os.Args[0]), args...)
-	p.cmd.Env = append(os.Environ(), asRiskdex+"=1")
-	if p.environment != "" {
-		p.cmd.Env = append(p.cmd.Env, p.environment)
-	}
+	p.cmd = exec.Command(os.Args[0], args...)
+	p.cmd.Env = p.environ(p.environment)
 	p.cmd.Stderr = p.log
 	if p.stderr != nil {
 		p.cmd.Stderr = p.stderr
 	}
 	p.cmd.SysProcAttr = child.WithParent(&syscall.SysProcAttr{})
 	require.NoError(p.t, p.cmd.Start())
+}
+
+// environ returns the environment of this riskdex and of commands about it, with more variables of the
+// form NAME=value.
+func (p *process) environ(more ...string) []string {
+	if p.mappings != "" {
+		more = append(more, "RISKDEX_MAPPINGS="+p.mappings)
+	}
+	return slices.Concat(os.Environ(), []string{asRiskdex + "=1"}, more)
 }
 
 // start starts it and waits until it can accept deliveries.

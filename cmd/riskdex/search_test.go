@@ -12,7 +12,7 @@ import (
 )
 
 func TestSearchFlags(t *testing.T) {
-	p := newProcess(t, elastictest.URL(t))
+	p := newSearched(t, elastictest.URL(t))
 	p.start()
 	p.indicesReady() // a search of all kinds needs the shards of all
 	p.send("POST", "/cities", `[{"id":1,"code":"SYD","title":"Sydney","country":"AU","risk_level":2,"geo":{"lat":-33.87,"lng":151.21}},
@@ -93,7 +93,7 @@ func TestSearchFlagsThatCannotBe(t *testing.T) {
 }
 
 func TestSearchSaysMore(t *testing.T) {
-	p := newProcess(t, elastictest.URL(t))
+	p := newSearched(t, elastictest.URL(t))
 	p.start()
 	p.indicesReady()
 	p.send("POST", "/cities", `[{"id":1,"title":"Sydney","country":"AU"}]`)

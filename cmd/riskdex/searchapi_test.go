@@ -88,7 +88,7 @@ func (a *searchAPI) find(query string) (found searchapi.Found, ids string) {
 }
 
 func TestSearchAPI(t *testing.T) {
-	p := newProcess(t, elastictest.URL(t))
+	p := newSearched(t, elastictest.URL(t))
 	p.start()
 	p.indicesReady()
 	p.send("POST", "/cities", `[{"id":"lyon","code":"LYS","title":"Lyon","country":"FR","risk_level":2,"geo":{"lat":45.76,"lng":4.84},"updated_at":"2026-05-01"},
@@ -204,7 +204,7 @@ func TestElasticsearchAwayIsToldToApps(t *testing.T) {
 // TestSearchesGoOn: many clients search through one process, while reports are delivered, an index is
 // rebuilt and riskdex is killed. Each search is answered, and shows no report older than it did before.
 func TestSearchesGoOn(t *testing.T) {
-	p := newProcess(t, elastictest.URL(t))
+	p := newSearched(t, elastictest.URL(t))
 	p.start()
 	p.indicesReady()
 	p.send("POST", "/cities", `[{"id":1,"title":"Lyon","country":"FR"},{"id":2,"title":"Nice","country":"FR"}]`)
@@ -306,7 +306,7 @@ func TestServeAnswersSearches(t *testing.T) {
 // TestExamplesOfTheSearchAPI has the clients of examples/search-api search: in Node, in Python, and in the
 // page, in a browser on another origin.
 func TestExamplesOfTheSearchAPI(t *testing.T) {
-	p := newProcess(t, elastictest.URL(t))
+	p := newSearched(t, elastictest.URL(t))
 	p.start()
 	p.indicesReady()
 	p.send("POST", "/cities", `[{"id":1,"code":"BOM","title":"Mumbai","country":"IN","body":"Trains & <b>crowds</b>."},{"id":"a/b","title":"Lyon","country":"FR"}]`)
@@ -365,7 +365,7 @@ func TestSearchAPINeedsTheRoleOfTheDocuments(t *testing.T) {
 		Users: map[string]elasticserver.User{boss: {Password: password, Role: elasticserver.Superuser}, apps: {Password: password, Role: apps}},
 		Roles: map[string]string{apps: string(key.Roles[apps])},
 	}})
-	p := newProcess(t, elastictest.URL(t))
+	p := newSearched(t, elastictest.URL(t))
 	as := func(user string) string {
 		return strings.Replace(server.URL(), "http://", "http://"+user+":"+password+"@", 1)
 	}

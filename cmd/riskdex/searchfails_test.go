@@ -140,7 +140,7 @@ func TestLostAliasIsReportedAndRestored(t *testing.T) {
 // completion fails alike.
 func TestARefusedSearchIsToldWithItsReason(t *testing.T) {
 	server := elastictest.Start(t, elasticserver.Options{})
-	p := newProcess(t, elastictest.URL(t), "--probe-every", "100ms")
+	p := newSearched(t, elastictest.URL(t), "--probe-every", "100ms")
 	p.elasticsearch, p.prefix = server.URL(), "mine-"
 	p.start()
 	p.indicesReady()

@@ -15,7 +15,7 @@ func TestElasticsearchIsUpgradedInPlace(t *testing.T) {
 	t.Parallel()
 	home := elastictest.Home(t)
 	server := elastictest.Start(t, elasticserver.Options{Home: home, Version: elasticserver.EarlierVersion})
-	p := newProcess(t, server.URL())
+	p := newSearched(t, server.URL())
 	p.start()
 	p.expect(exitDone, "", []string{"push", "--to", "http://" + p.deliveries})
 	p.drained()

@@ -37,7 +37,7 @@ func (p *process) waitFor(seconds int, method, path, body string) (status, searc
 // found, what it replaced or deleted is not.
 func TestAppsFindWhatThePublisherWaitedFor(t *testing.T) {
 	t.Parallel()
-	p := newProcess(t, elastictest.URL(t))
+	p := newSearched(t, elastictest.URL(t))
 	p.start()
 	p.indicesReady()
 	old := ""

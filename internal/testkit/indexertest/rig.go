@@ -125,36 +125,37 @@ func AssembleOf(t *testing.T, cfg indexer.Config, p Parts) *Rig {
 	return r
 }
 
-// Plain returns the built-in mappings with the same fields but without their analyzers, which are
-// most of the work that Elasticsearch has with a new index. Documents are made, indexed and
-// refused as with the built-in ones; searches are tested in mappings/livetest.
+// Plain returns the built-in mappings with [PlainIndex].
 func Plain(t *testing.T) *mappings.Set {
+	t.Helper()
+	return SetWith(t, PlainIndex(t))
+}
+
+// PlainIndex returns the built-in index.json whose analyzers are all the standard one, since what they
+// do is most of the work that Elasticsearch has with a new index. Documents are made, indexed and refused
+// as with the built-in one, and a word is found as it is written; searches are tested in
+// mappings/livetest.
+func PlainIndex(t *testing.T) string {
 	t.Helper()
 	text, err := fs.ReadFile(mappings.Files(), "index.json")
 	require.NoError(t, err)
 	var index map[string]any
 	require.NoError(t, json.Unmarshal(text, &index))
-	index["settings"].(map[string]any)["index"].(map[string]any)["analysis"] = map[string]any{
-		"normalizer": map[string]any{"unused": map[string]any{"type": "lowercase"}},
+	analysis := index["settings"].(map[string]any)["index"].(map[string]any)["analysis"].(map[string]any)
+	for part := range analysis {
+		plain, is := map[string]string{"analyzer": "standard", "normalizer": "lowercase"}[part]
+		if !is {
+			delete(analysis, part)
+			continue
+		}
+		named := analysis[part].(map[string]any)
+		for name := range named {
+			named[name] = map[string]any{"type": plain}
+		}
 	}
-	withoutAnalysis(index["mappings"])
 	text, err = json.Marshal(index)
 	require.NoError(t, err)
-	return SetWith(t, string(text))
-}
-
-// withoutAnalysis removes from the mapping of fields what names an analyzer.
-func withoutAnalysis(mapping any) {
-	if fields, ok := mapping.(map[string]any); ok {
-		for _, name := range []string{"analyzer", "search_analyzer", "search_quote_analyzer", "normalizer"} {
-			if _, is := fields[name].(string); is {
-				delete(fields, name)
-			}
-		}
-		for _, inner := range fields {
-			withoutAnalysis(inner)
-		}
-	}
+	return string(text)
 }
 
 // SetWith returns the built-in mappings with another index.json.
