@@ -55,7 +55,7 @@ type counter int
 func (c *counter) resend(context.Context) error { *c++; return nil }
 
 func TestEnsureCreatesOnce(t *testing.T) {
-	x := newIndices(t, elastictest.Prefix(t))
+	x := plainIndices(t, elastictest.Prefix(t))
 	called := 0
 	_, err := x.Ensure(t.Context(), report.Cities, func(context.Context) error {
 		called++
@@ -70,7 +70,7 @@ func TestEnsureCreatesOnce(t *testing.T) {
 	wantAlias(t, x, 1)
 
 	var again counter
-	restarted := newIndices(t, x.Prefix)
+	restarted := plainIndices(t, x.Prefix)
 	for _, x := range []*indices.Indices{x, restarted} {
 		if _, err := x.Ensure(t.Context(), report.Cities, again.resend); err != nil {
 			t.Fatal(err)
@@ -85,7 +85,7 @@ func TestEnsureCreatesOnce(t *testing.T) {
 }
 
 func TestEnsureCreatesNothingWhenMarkingFails(t *testing.T) {
-	x := newIndices(t, elastictest.Prefix(t))
+	x := plainIndices(t, elastictest.Prefix(t))
 	broken := errors.New("the journal is away")
 	_, err := x.Ensure(t.Context(), report.Cities, func(context.Context) error { return broken })
 	if !errors.Is(err, broken) || aliasOf(t, x) != nil {
@@ -101,7 +101,7 @@ func TestEnsureCreatesNothingWhenMarkingFails(t *testing.T) {
 }
 
 func TestEnsureGivesTheLatestIndexItsAlias(t *testing.T) {
-	x := newIndices(t, elastictest.Prefix(t))
+	x := plainIndices(t, elastictest.Prefix(t))
 	for _, name := range []string{x.Index(report.Cities, 2), x.Index(report.Cities, 10), x.Alias(report.Cities) + "-v11-old"} {
 		must(t, x.Client, esapi.IndicesCreateRequest{Index: name, Body: strings.NewReader(`{"mappings":{"_meta":{"riskdex":{"hash":"` + x.Set.Hash(report.Cities) + `"}}}}`)})
 	}
@@ -127,7 +127,7 @@ func TestEnsureInARace(t *testing.T) {
 	var both, done sync.WaitGroup
 	both.Add(2)
 	for range 2 {
-		x := newIndices(t, prefix)
+		x := plainIndices(t, prefix)
 		first := true
 		done.Go(func() {
 			_, err := x.Ensure(t.Context(), report.Cities, func(context.Context) error {
@@ -144,12 +144,12 @@ func TestEnsureInARace(t *testing.T) {
 		})
 	}
 	done.Wait()
-	wantAlias(t, newIndices(t, prefix), 1)
+	wantAlias(t, plainIndices(t, prefix), 1)
 }
 
 // TestEnsureAfterALoss: index and template vanish while the process runs.
 func TestEnsureAfterALoss(t *testing.T) {
-	x := newIndices(t, elastictest.Prefix(t))
+	x := plainIndices(t, elastictest.Prefix(t))
 	var marked counter
 	for range 2 {
 		if _, err := x.Ensure(t.Context(), report.Cities, marked.resend); err != nil {
@@ -166,7 +166,7 @@ func TestEnsureAfterALoss(t *testing.T) {
 }
 
 func TestEnsureSaysWhatIsInTheWay(t *testing.T) {
-	x := newIndices(t, elastictest.Prefix(t))
+	x := plainIndices(t, elastictest.Prefix(t))
 	must(t, x.Client, esapi.IndicesCreateRequest{Index: x.Alias(report.Cities)})
 	_, err := x.Ensure(t.Context(), report.Cities, nothing)
 	wrong, ok := errors.AsType[*report.WrongAlias](err)
@@ -211,7 +211,7 @@ func TestMappingChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		other := newIndices(t, x.Prefix)
+		other := plainIndices(t, x.Prefix)
 		other.Set = set
 		if changed, err := other.MappingChanged(t.Context(), report.Cities); changed != c.want || err != nil {
 			t.Errorf("%s: %v, %v", name, changed, err)
@@ -222,7 +222,7 @@ func TestMappingChanged(t *testing.T) {
 // TestTemplateGivesAnIndexItsMapping: an index that is created by name alone gets the same
 // mapping, except for the mark.
 func TestTemplateGivesAnIndexItsMapping(t *testing.T) {
-	x := newIndices(t, elastictest.Prefix(t))
+	x := plainIndices(t, elastictest.Prefix(t))
 	if _, err := x.Ensure(t.Context(), report.Cities, nothing); err != nil {
 		t.Fatal(err)
 	}

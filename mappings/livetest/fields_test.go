@@ -10,7 +10,7 @@ import (
 
 // TestFieldsAreCounted: Elasticsearch can tell of each field that matters which documents have it.
 func TestFieldsAreCounted(t *testing.T) {
-	x := newIndices(t, elastictest.Prefix(t))
+	x := plainIndices(t, elastictest.Prefix(t))
 	records := []record{{
 		kind: report.Cities, id: "whole", code: "LIL", body: `{"title":"Lille","other_names":["Rijsel"],"country":"FR","risk_level":2,"geo":{"lat":50.63,"lng":3.06},"airports":["LIL"],
 			"places":[{"name":"Roubaix","lat":50.69,"lng":3.17}],"start_date":"2026-06-01","end_date":"2026-07-01","published_at":"2026-05-01","updated_at":"2026-05-02","body":"Protests are likely in Lille.","threats":["protests"]}`,

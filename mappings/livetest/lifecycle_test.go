@@ -31,7 +31,7 @@ func indicesOf(t *testing.T, x *indices.Indices) []string {
 // twoIndices returns the first index of cities, and the second beside it.
 func twoIndices(t *testing.T) (x *indices.Indices, old, next string) {
 	t.Helper()
-	x = newIndices(t, elastictest.Prefix(t))
+	x = plainIndices(t, elastictest.Prefix(t))
 	old, err := x.Ensure(t.Context(), report.Cities, nothing)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestSwap(t *testing.T) {
 	}
 	// Even a process that has just started knows that it is filled.
 	var again counter
-	for _, x := range []*indices.Indices{x, newIndices(t, x.Prefix)} {
+	for _, x := range []*indices.Indices{x, plainIndices(t, x.Prefix)} {
 		if index, err := x.Ensure(t.Context(), report.Cities, again.resend); err != nil || index != next || again != 0 {
 			t.Errorf("got %s, %v; everything is sent again %d times", index, err, again)
 		}
@@ -190,7 +190,7 @@ func TestEnsureFillsWhatSomebodyElsePutThere(t *testing.T) {
 			must(t, x.Client, esapi.IndicesDeleteRequest{Index: []string{old}})
 			must(t, x.Client, esapi.IndicesCreateRequest{Index: old, Body: strings.NewReader(`{"mappings":{"_meta":` + meta + `},
 				"aliases":{"` + alias(x) + `":{"is_write_index":true},"` + alias(x) + `-filled":{}}}`)})
-			*x = *newIndices(t, x.Prefix) // has seen nothing
+			*x = *plainIndices(t, x.Prefix) // has seen nothing
 			return old
 		},
 		"all aliases removed": func(t *testing.T, x *indices.Indices, old string) string {
@@ -240,7 +240,7 @@ func TestEnsureTellsAWrongAlias(t *testing.T) {
 			want = ""
 		}
 		var again counter
-		for _, x := range []*indices.Indices{x, newIndices(t, x.Prefix)} {
+		for _, x := range []*indices.Indices{x, plainIndices(t, x.Prefix)} {
 			index, err := x.Ensure(t.Context(), report.Cities, again.resend)
 			wrong, is := errors.AsType[*report.WrongAlias](err)
 			if index != want || !is || again != 0 || len(aliasOf(t, x)) != 2 {

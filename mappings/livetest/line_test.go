@@ -18,7 +18,7 @@ import (
 
 // ofLine returns the indices as a process sees them whose journal is of that line.
 func ofLine(t *testing.T, prefix, line string) *indices.Indices {
-	x := newIndices(t, prefix)
+	x := plainIndices(t, prefix)
 	x.Lineage = line
 	return x
 }
@@ -151,7 +151,7 @@ func TestOtherKindsWaitForCities(t *testing.T) {
 // claims it, and does not fill it from the beginning.
 func TestIndexWithoutALineIsClaimed(t *testing.T) {
 	for range 5 {
-		x := newIndices(t, elastictest.Prefix(t))
+		x := plainIndices(t, elastictest.Prefix(t))
 		index, err := x.Ensure(t.Context(), report.Cities, nothing)
 		if err != nil {
 			t.Fatal(err)
@@ -187,7 +187,7 @@ func TestDocumentsWithoutALineAreNotAdopted(t *testing.T) {
 	}
 	for name, make := range map[string]func(*testing.T, *indices.Indices) (index string){
 		"made by a riskdex without a journal": func(t *testing.T, x *indices.Indices) string {
-			index, err := newIndices(t, x.Prefix).Ensure(t.Context(), report.Cities, nothing)
+			index, err := plainIndices(t, x.Prefix).Ensure(t.Context(), report.Cities, nothing)
 			if err != nil {
 				t.Fatal(err)
 			}

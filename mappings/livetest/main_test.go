@@ -18,6 +18,7 @@ import (
 
 	"riskdex/elastic"
 	"riskdex/internal/testkit/elasticserver/elastictest"
+	"riskdex/internal/testkit/indexertest"
 	"riskdex/mappings"
 	"riskdex/mappings/indices"
 	"riskdex/report"
@@ -56,10 +57,18 @@ func newSet(t *testing.T) *mappings.Set {
 // newIndices returns the indices under prefix as one process sees them.
 func newIndices(t *testing.T, prefix string) *indices.Indices {
 	t.Helper()
-	return &indices.Indices{
-		Client: newClient(t), Prefix: prefix, Set: newSet(t),
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-	}
+	return indicesWith(t, prefix, newSet(t))
+}
+
+// plainIndices are indices that are made with less work, for tests that search for nothing.
+func plainIndices(t *testing.T, prefix string) *indices.Indices {
+	t.Helper()
+	return indicesWith(t, prefix, indexertest.Plain(t))
+}
+
+func indicesWith(t *testing.T, prefix string, set *mappings.Set) *indices.Indices {
+	t.Helper()
+	return &indices.Indices{Client: newClient(t), Prefix: prefix, Set: set, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 }
 
 func nothing(context.Context) error { return nil }

@@ -58,7 +58,7 @@ func TestIndicesAreMarked(t *testing.T) {
 // it, and the indices as a process sees them that has just started.
 func unmarked(t *testing.T) (x *indices.Indices, index string) {
 	t.Helper()
-	x = newIndices(t, elastictest.Prefix(t))
+	x = plainIndices(t, elastictest.Prefix(t))
 	index, err := x.Ensure(t.Context(), report.Cities, nothing)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func unmarked(t *testing.T) (x *indices.Indices, index string) {
 	}
 	putMeta(t, x, index, `{"somebody":{"n":12345678901234567890},"riskdex":{"hash":"`+meta.Riskdex.Hash+`","later":[1]}}`)
 	wantMark(t, x, index, false)
-	return newIndices(t, x.Prefix), index
+	return plainIndices(t, x.Prefix), index
 }
 
 // TestIndexWithoutAMarkIsTrusted: it is used as it is, and marked.

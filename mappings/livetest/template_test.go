@@ -33,7 +33,7 @@ func TestTemplatesOfOthersDoNotApply(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log logtest.Buffer
-			x := newIndices(t, elastictest.Prefix(t))
+			x := plainIndices(t, elastictest.Prefix(t))
 			x.Log = slog.New(slog.NewTextHandler(&log, nil))
 			for i, text := range templates {
 				must(t, x.Client, esapi.IndicesPutIndexTemplateRequest{
