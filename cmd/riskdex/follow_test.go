@@ -18,6 +18,7 @@ import (
 	"riskdex/internal/testkit/elasticserver"
 	"riskdex/internal/testkit/elasticserver/elastictest"
 	"riskdex/internal/testkit/require"
+	"riskdex/internal/testkit/torture"
 	"riskdex/journal"
 	"riskdex/journal/sqlite"
 	"riskdex/report"
@@ -138,7 +139,7 @@ func TestFollowerOnElasticsearch9(t *testing.T) {
 	f := p.follower(server.URL())
 	f.start()
 	f.indicesReady()
-	for i := range 3 {
+	for i := range torture.Extent(1, 3) {
 		server.Kill()
 		p.send("PUT", "/cities/4711", cityBody(4711, fmt.Sprint(i)))
 		p.send("DELETE", "/cities/LON", "")
