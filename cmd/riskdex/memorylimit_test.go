@@ -53,15 +53,15 @@ func takesAnyBulk(t *testing.T) string {
 	return server.URL
 }
 
-// report60 is a body of 60 MB.
-func report60(i int) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, `{"title":"Report %d","sections":[{"text":"start"}`, i)
+// sections are 60 MB, which the bodies of this test have in common.
+func sections() string {
+	var b strings.Builder
+	b.WriteString(`"sections":[{"text":"start"}`)
 	for n := 0; b.Len() < 60e6; n++ {
 		fmt.Fprintf(&b, `,{"title":"Section %d","text":"There were reports of theft near the station %d, and of \"strikes\" at the airport.\nTake care."}`, n, n)
 	}
 	b.WriteString("]}")
-	return b.Bytes()
+	return b.String()
 }
 
 // TestMemoryOfLargeBodies: whatever holds large bodies at once, riskdex stays within the memory that
@@ -100,20 +100,25 @@ func TestMemoryOfLargeBodies(t *testing.T) {
 		}
 		all.Wait()
 	}
-	ask := func(method, address string, body []byte) (int, error) {
-		req, err := http.NewRequest(method, address, bytes.NewReader(body))
-		require.NoError(t, err)
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return 0, err
+	large := sections()
+	// send sends the body number i.
+	send := func(i int, address string) (int, error) {
+		title := fmt.Sprintf(`{"title":"Report %d",`, i)
+		body := func() (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(strings.NewReader(title), strings.NewReader(large))), nil
 		}
-		defer res.Body.Close()
-		_, err = io.Copy(io.Discard, res.Body)
-		return res.StatusCode, err
+		req, err := http.NewRequest("PUT", address, nil)
+		require.NoError(t, err)
+		req.Body, _ = body()
+		req.GetBody, req.ContentLength = body, int64(len(title)+len(large))
+		return answer(req)
 	}
-	put := func(i int) (int, error) {
-		return ask("PUT", fmt.Sprintf("http://%s/advisories/%d", p.deliveries, i), report60(i))
+	get := func(address string) (int, error) {
+		req, err := http.NewRequest("GET", address, nil)
+		require.NoError(t, err)
+		return answer(req)
 	}
+	put := func(i int) (int, error) { return send(i, fmt.Sprintf("http://%s/advisories/%d", p.deliveries, i)) }
 	p.indicesReady()
 	check("idle")
 	atOnce(1, put)
@@ -137,11 +142,11 @@ func TestMemoryOfLargeBodies(t *testing.T) {
 	p.terminate()
 	p.start()
 	atOnce(1, func(i int) (int, error) {
-		return ask("GET", fmt.Sprintf("http://%s/api/document?kind=advisories&id=%d", p.admin, i), nil)
+		return get(fmt.Sprintf("http://%s/api/document?kind=advisories&id=%d", p.admin, i))
 	})
 	check("one document")
 	atOnce(8, func(i int) (int, error) {
-		return ask("GET", fmt.Sprintf("http://%s/api/document?kind=advisories&id=%d", p.admin, i), nil)
+		return get(fmt.Sprintf("http://%s/api/document?kind=advisories&id=%d", p.admin, i))
 	})
 	check("documents")
 	p.terminate()
@@ -159,7 +164,7 @@ func TestMemoryOfLargeBodies(t *testing.T) {
 			case i > 0:
 				return http.StatusOK, nil // one export runs at a time
 			}
-			return ask("GET", "http://"+p.admin+path, nil)
+			return get("http://" + p.admin + path)
 		})
 		check(fmt.Sprint("readers of ", readers))
 		p.terminate()
@@ -171,8 +176,19 @@ func TestMemoryOfLargeBodies(t *testing.T) {
 	var kept struct{ Items []admin.Refusal }
 	require.NoError(t, json.Unmarshal(p.administer("/api/refused"), &kept))
 	edit := func(i int) (int, error) {
-		return ask("PUT", fmt.Sprintf("http://%s/api/refused/delivery?number=%d", p.admin, kept.Items[i].Number), report60(i))
+		return send(i, fmt.Sprintf("http://%s/api/refused/delivery?number=%d", p.admin, kept.Items[i].Number))
 	}
 	atOnce(8, edit)
 	check("edits")
+}
+
+// answer sends a request and returns the status of the answer, which is read to its end.
+func answer(req *http.Request) (int, error) {
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	_, err = io.Copy(io.Discard, res.Body)
+	return res.StatusCode, err
 }
