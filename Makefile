@@ -97,7 +97,7 @@ test-race: dev ## All tests with the race detector; takes about twice as long.
 # What differs between versions of Elasticsearch is noticed here: mappings and searches, answers,
 # versions, blocks, aliases, snapshots, crashes. make nightly runs all tests on the other version.
 ANSWERS := TestItemAnswers|TestWhatPassesTheReceiverPassesElasticsearch|TestEveryIDThatTheReceiverAcceptsIsIndexed|TestIndexAheadOfTheJournal|TestDeletedAheadOfTheJournal|TestPoisonIsDeadAlone|TestOnePoisonSpoilsNoOther|TestTooLargeABulkIsHalved|TestHeldIndexHealsAndHoldsUpNobody|TestOnAServerOfItsOwn|TestLostIndexComesBackComplete|TestRestoredFromASnapshot|TestRebuildUnderLoad|TestTakeOverUnderLoad|TestChangedMappingIsRebuiltOnce|TestLoneChangeBecomesVisible
-PROCESSES := TestCheckLeavesTheJournalAlone|TestElasticsearchDies|TestBackToAnIndexThatWasLeft|TestFollower.*|TestShowCommand|TestAppsFindWhatThePublisherWaitedFor
+PROCESSES := TestCheckLeavesTheJournalAlone|TestElasticsearchDies|TestBackToAnIndexThatWasLeft|TestShowCommand|TestAppsFindWhatThePublisherWaitedFor
 test-elasticsearch: dev ## The tests that Elasticsearch has most to do with; ELASTICSEARCH_VERSION=9.2.0 for another version.
 	@$(MEMORY) .local/dev with-elasticsearch -- .local/dev test --again -- $(TEST) -p 2 -parallel 4 ./mappings/livetest ';' \
 		$(TEST) -p 2 -parallel 4 -run '^($(ANSWERS)|$(PROCESSES))$$' ./indexer ./cmd/riskdex
