@@ -119,6 +119,7 @@ func TestReconcile(t *testing.T) {
 	}
 	p.expect(exitNegative, all+"77\n78\n79\n", words("reconcile cities -"),
 		"3 missing here", "missing   cities 77\n", "missing   cities 78: a delivery was refused, see riskdex refused show 1\n", "missing   cities 79: deleted 20")
+	p.indicesReady() // until then there is no cursor
 	before := p.now()
 	for _, d := range [][2]string{{"PUT", `{"id":80}`}, {"DELETE", ""}} {
 		p.send(d[0], "/cities/80", d[1])
