@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"riskdex/internal/testkit/elasticserver/elastictest"
 	"riskdex/internal/testkit/require"
@@ -43,12 +44,14 @@ func TestTakeOverCommand(t *testing.T) {
 
 	done, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
+		pace := time.NewTicker(5 * time.Millisecond) // more would take the processor from the rest
+		defer pace.Stop()
 		for i := 0; ; i++ {
 			select {
 			case <-done:
 				ended <- nil
 				return
-			default:
+			case <-pace.C:
 			}
 			if _, err := a.try("PUT", fmt.Sprint("/cities/", 100+i%10), cityBody(100+i%10, "of a")); err != nil {
 				ended <- err
