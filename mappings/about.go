@@ -1,6 +1,7 @@
 package mappings
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -111,27 +112,16 @@ func (in *inference) vote(c *column, votes []map[*gazetteer.City]float64) {
 
 // mentions notes the countries that a text names, and those of the large cities in it.
 func (in *inference) mentions(record int, text string) {
-	const most = 60
-	words := strings.Fields(text)
-	words = words[:min(len(words), most)]
-	for n := 3; n > 0; n-- {
-		for i := range len(words) - n + 1 {
-			run := strings.Trim(strings.Join(words[i:i+n], " "), ":;,.!?\"«»()’'")
-			if len(run) < 4 || !unicode.IsUpper([]rune(run)[0]) {
-				continue
-			}
-			if code := in.countryOf(run); code != "" {
-				in.nations[record][code] = true
-				continue
-			}
-			if code := in.x.world().demonyms[gazetteer.Fold(run)]; code != "" {
-				in.nations[record][code] = true
-				continue
-			}
-			if cities := in.citiesCalled(run); cities != nil && cities[0].Population > 300_000 {
-				in.nations[record][cities[0].Country] = true
-				in.places[record] = append(in.places[record], point{cities[0].Lat(), cities[0].Lon()})
-			}
+	for run := range runs(text, 60, 3) {
+		run = strings.Trim(run, ":;,.!?\"«»()’'")
+		if len(run) < 4 || !unicode.IsUpper([]rune(run)[0]) {
+			continue
+		}
+		if code := cmp.Or(in.countryOf(run), in.x.world().demonyms[gazetteer.Fold(run)]); code != "" {
+			in.nations[record][code] = true
+		} else if cities := in.citiesCalled(run); cities != nil && cities[0].Population > 300_000 {
+			in.nations[record][cities[0].Country] = true
+			in.places[record] = append(in.places[record], point{cities[0].Lat(), cities[0].Lon()})
 		}
 	}
 }

@@ -223,15 +223,10 @@ func (x *extractor) saysNothing(part string) bool {
 	if strings.HasPrefix(part, "Government of ") {
 		return true
 	}
-	words := strings.Fields(w.core(part))
-	words = words[:min(len(words), maxPlacesKnown)]
-	for n := min(mostWords, len(words)); n > 0; n-- {
-		for i := range len(words) - n + 1 {
-			run := strings.Join(words[i:i+n], " ")
-			if w.country(run) != "" || w.demonyms[run] != "" || w.City(gazetteer.Report{Names: []string{run}}) != nil ||
-				w.City(gazetteer.Report{Names: []string{run}, Countries: x.subject.countries}) != nil {
-				return false
-			}
+	for run := range runs(w.core(part), maxPlacesKnown, mostWords) {
+		if w.country(run) != "" || w.demonyms[run] != "" || w.City(gazetteer.Report{Names: []string{run}}) != nil ||
+			w.City(gazetteer.Report{Names: []string{run}, Countries: x.subject.countries}) != nil {
+			return false
 		}
 	}
 	return !x.threatWords.mayMention([]byte(part))
@@ -278,12 +273,22 @@ func (x *extractor) citiesAbout() (about []*gazetteer.City) {
 // small letter, the longest first.
 func namesIn(title string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		words := strings.Fields(title)
-		words = words[:min(len(words), maxPlacesKnown)]
-		for n := min(mostWords, len(words)); n > 0; n-- {
+		for run := range runs(title, maxPlacesKnown, mostWords) {
+			if first, _ := utf8.DecodeRuneInString(run); !unicode.IsLower(first) && !yield(strings.Trim(run, ":;,.!?\"«»()")) {
+				return
+			}
+		}
+	}
+}
+
+// runs yields up to n words that stand beside each other in the first words of a text, the longest first.
+func runs(text string, first, n int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		words := strings.Fields(text)
+		words = words[:min(len(words), first)]
+		for ; n > 0; n-- {
 			for i := range len(words) - n + 1 {
-				run := strings.Join(words[i:i+n], " ")
-				if first, _ := utf8.DecodeRuneInString(run); !unicode.IsLower(first) && !yield(strings.Trim(run, ":;,.!?\"«»()")) {
+				if !yield(strings.Join(words[i:i+n], " ")) {
 					return
 				}
 			}
