@@ -113,13 +113,7 @@ func (x *extractor) code(s []byte) ([]byte, verdict) {
 // or a name.
 func (x *extractor) country(s []byte) ([]byte, verdict) {
 	if value, v := x.letters(s, 2); v == fits {
-		switch string(value) { // in use, although ISO assigns these countries other codes
-		case "UK":
-			return append(value[:0], "GB"...), fits
-		case "EL":
-			return append(value[:0], "GR"...), fits
-		}
-		return value, fits
+		return append(value[:0], alpha2(string(value))...), fits
 	}
 	code := x.world().country(string(s))
 	if code == "" && strings.EqualFold(string(s), "XKX") {
@@ -130,6 +124,17 @@ func (x *extractor) country(s []byte) ([]byte, verdict) {
 	}
 	x.cleaned = append(x.cleaned[:0], code...)
 	return x.cleaned, fits
+}
+
+// alpha2 returns the ISO 3166 code, in upper case, of a country. Two others are in use.
+func alpha2(code string) string {
+	switch code = strings.ToUpper(code); code {
+	case "UK":
+		return "GB"
+	case "EL":
+		return "GR"
+	}
+	return code
 }
 
 // airport returns an IATA code, in upper case.

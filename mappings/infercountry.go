@@ -100,7 +100,7 @@ func (in *inference) country() {
 				covered[v.record] = true
 			}
 		}
-		if i > 0 && (fresh*50 < in.records || rank(f) < rank(found[0])-0.5 || in.contradicts(f.c, found[0].c)) {
+		if i > 0 && (fresh*50 < in.records || rank(f) < rank(found[0])-0.5 || in.contradicts(f.c, found[0].stated)) {
 			in.taken[f.c] = "country"
 			continue
 		}
@@ -119,22 +119,14 @@ func (in *inference) country() {
 	}
 }
 
-// contradicts reports whether two columns mostly name different countries, as those of a report and of its
-// author do.
-func (in *inference) contradicts(a, b *column) bool {
-	named := map[int]map[string]bool{}
-	for _, v := range b.cells {
-		for _, code := range in.countriesOf(v.text) {
-			if named[v.record] == nil {
-				named[v.record] = map[string]bool{}
-			}
-			named[v.record][code] = true
-		}
-	}
+// contradicts reports whether a column mostly names other countries than the records state, as that of their
+// author does.
+func (in *inference) contradicts(c *column, stated [][]string) bool {
 	both, same := 0, 0
-	for _, v := range a.cells {
-		if codes := in.countriesOf(v.text); codes != nil && named[v.record] != nil {
-			if both++; among(codes, named[v.record]) {
+	for _, v := range c.cells {
+		if codes := in.countriesOf(v.text); codes != nil && stated[v.record] != nil {
+			both++
+			if slices.ContainsFunc(codes, func(code string) bool { return slices.Contains(stated[v.record], code) }) {
 				same++
 			}
 		}

@@ -193,17 +193,10 @@ func (cs *columns) countriesOf(s string) []string {
 func (cs *columns) countryOf(s string) string {
 	w := cs.x.world()
 	if len(s) == 2 && isASCII(s) {
-		code := strings.ToUpper(s)
-		if code == "UK" {
-			return "GB"
+		if code := alpha2(s); w.Alpha3(code) != "" {
+			return code
 		}
-		if code == "EL" {
-			return "GR"
-		}
-		if w.Alpha3(code) == "" {
-			return ""
-		}
-		return code
+		return ""
 	}
 	if len(s) < 3 || strings.Trim(s, "0123456789") == "" {
 		return ""
