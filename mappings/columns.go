@@ -3,7 +3,6 @@ package mappings
 import (
 	"bytes"
 	"cmp"
-	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -77,25 +76,18 @@ func newColumns(x *extractor, m *kindMapping, records [][]byte) *columns {
 	cs := &columns{x: x}
 	x.mapping = m
 	// Whatever depends on an order depends on this one, and neighbours have nothing in common.
-	type hashed struct {
-		hash   uint64
-		record []byte
-	}
-	var order []hashed
+	var order []sampled
 	for _, record := range records {
-		h := fnv.New64a()
-		_, _ = h.Write(record)
-		order = append(order, hashed{h.Sum64(), record})
+		order = append(order, sampled{fnv1a(record), record})
 	}
-	slices.SortFunc(order, func(a, b hashed) int { return cmp.Or(cmp.Compare(a.hash, b.hash), bytes.Compare(a.record, b.record)) })
+	slices.SortFunc(order, func(a, b sampled) int { return cmp.Or(cmp.Compare(a.hash, b.hash), bytes.Compare(a.body, b.body)) })
 	names := &column{byName: map[string]*column{}} // to see which objects have data for names
 	count := 0
 	for _, cs.counts = range []bool{true, false} {
 		cs.top, cs.elements, cs.records = &column{byName: map[string]*column{}}, make([]int, 1), 0
 		count = 0
 		for _, of := range order {
-			record := of.record
-			if x.tree.parse(record) != nil || x.tree.nodes[0].kind != '{' {
+			if x.tree.parse(of.body) != nil || x.tree.nodes[0].kind != '{' {
 				continue
 			}
 			x.enrich()
