@@ -118,12 +118,16 @@ func (x *extractor) ladderOf(label string) *ladder {
 	if !slices.Contains(all, label) {
 		all = append(all, label)
 	}
-	for i := range ladders {
-		if ladders[i].holds(all) {
-			return &ladders[i]
-		}
+	return ladderWith(all)
+}
+
+// ladderWith returns the first scale that has all labels, or nil.
+func ladderWith(labels []string) *ladder {
+	i := slices.IndexFunc(ladders, func(l ladder) bool { return l.holds(labels) })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &ladders[i]
 }
 
 // appendLabels appends the labels in the members that are called after risk, or are in an object

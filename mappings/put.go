@@ -34,15 +34,12 @@ func (x *extractor) putRiskLevel(at uint32) verdict {
 	if v != fits {
 		return v
 	}
-	if x.mapping.levelOf != nil {
-		level, ok := x.mapping.levelOf[vocabulary.Fold(string(s))]
-		if !ok {
-			return unfit
-		}
-		x.dst = strconv.AppendInt(x.dst, int64(level), 10)
-		return fits
+	level := 0
+	if of := x.mapping.levelOf; of == nil {
+		level, v = x.countedLevel(at, s, x.guessing)
+	} else if level = of[vocabulary.Fold(string(s))]; level == 0 {
+		return unfit
 	}
-	level, v := x.countedLevel(at, s, x.guessing)
 	if v == fits {
 		x.dst = strconv.AppendInt(x.dst, int64(level), 10)
 	}

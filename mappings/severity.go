@@ -266,10 +266,5 @@ func (s *severityScale) ladderFor(places []int) *ladder {
 	for _, place := range places {
 		labels = append(labels, s.english[place])
 	}
-	for i := range ladders {
-		if ladders[i].holds(labels) {
-			return &ladders[i]
-		}
-	}
-	return nil
+	return ladderWith(labels)
 }
