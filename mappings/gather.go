@@ -29,7 +29,7 @@ type reader struct {
 
 // concepts are the bits of the concepts that are tested one by one.
 type concepts struct {
-	lat, lon, link, id, language, category, title, name, code, iata, label, text, place, geo, part, number, threat, score, rates, kind, scale, lowest, rated, warned, dates vocabulary.Concepts
+	lat, lon, link, id, language, category, title, name, code, iata, label, text, place, part, number, threat, score, rates, kind, scale, lowest, rated, warned, dates vocabulary.Concepts
 }
 
 type hitKey struct {
@@ -43,7 +43,7 @@ func newReader(v *vocabulary.Vocabulary) reader {
 		bits: concepts{
 			lat: v.Concepts("lat"), lon: v.Concepts("lon"), link: v.Concepts("link"), id: v.Concepts("id"), language: v.Concepts("language"),
 			category: v.Concepts("category"), title: v.Concepts("title"), name: v.Concepts("name"), code: v.Concepts("code"), iata: v.Concepts("iata"),
-			label: v.Concepts("label"), text: v.Concepts("text"), place: v.Concepts("place region city destination"), geo: v.Concepts("geo"), part: v.Concepts("part"), number: v.Concepts("number"), threat: v.Concepts("threat"), score: v.Concepts("score"),
+			label: v.Concepts("label"), text: v.Concepts("text"), place: v.Concepts("place region city destination"), part: v.Concepts("part"), number: v.Concepts("number"), threat: v.Concepts("threat"), score: v.Concepts("score"),
 			rates: v.Concepts("level rating score severity risk threat security"), kind: v.Concepts("category threat risk name title label"),
 			scale: v.Concepts("scale"), lowest: v.Concepts("lowest"), rated: v.Concepts("risk threat security rating"), warned: v.Concepts("risk threat"), dates: v.Concepts("date start end valid published created updated"),
 		},

@@ -150,15 +150,13 @@ func (x *extractor) guessList(name string, codes bool, convert func(*extractor, 
 			x.dropped.add(f)
 			return
 		}
-		if f == namesField && x.tree.nodes[g.at].kind == '{' && x.isLocalized(g.at) {
-			if !tried {
-				mark := x.trace.mark()
-				seen.add(x.allLanguages(name, g.at, codes, convert))
-				x.trace.guessed(mark)
-			}
-			continue
+		mark := x.trace.mark()
+		if f != namesField || x.tree.nodes[g.at].kind != '{' || !x.isLocalized(g.at) {
+			x.addValue(name, x.unwrapped(g.at), codes, convert, seen)
+		} else if !tried {
+			seen.add(x.allLanguages(name, g.at, codes, convert))
 		}
-		x.guessValue(name, x.unwrapped(g.at), codes, convert, seen)
+		x.trace.guessed(mark)
 	}
 }
 
@@ -187,12 +185,6 @@ func (x *extractor) allLanguages(name string, localized uint32, codes bool, conv
 		}
 	}
 	return seen
-}
-
-func (x *extractor) guessValue(name string, at uint32, codes bool, convert func(*extractor, []byte) ([]byte, verdict), seen *tally) {
-	mark := x.trace.mark()
-	x.addValue(name, at, codes, convert, seen)
-	x.trace.guessed(mark)
 }
 
 func (x *extractor) addValue(name string, at uint32, codes bool, convert func(*extractor, []byte) ([]byte, verdict), seen *tally) {
