@@ -41,11 +41,6 @@ type store struct {
 
 	found []*commit.Row // that are locked
 
-	// The following is for a transaction that takes the lock of names last: see names.go.
-	namesLast, needsNames bool
-	asked                 map[string]bool       // codes that were looked up
-	seen                  map[report.ID]codedAs // which cities had them then
-
 	outOfOrder []report.Key // looked up out of the order of locks
 }
 
@@ -219,6 +214,9 @@ func (s *store) MarkDeleted(kind report.Kind, since int64) (int64, error) {
 
 // Flush implements commit.Store.
 func (s *store) Flush(w commit.Writes) error {
+	if err := s.checkNames(w.Rows); err != nil {
+		return err
+	}
 	return s.tx.SendBatch(s.ctx, s.queueWrites(&pgx.Batch{}, w)).Close()
 }
 

@@ -209,7 +209,7 @@ func (s *store) giveUp(conn *pgx.Conn) {
 func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Request, locks *lockSet) (*commit.Transaction, *store, commit.Ledger, error) {
 	l := commit.Ledger{Totals: map[report.Kind]commit.Totals{}}
 	s := &store{
-		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: locks.names, namesLast: !locks.names && slices.ContainsFunc(group, j.queue.GoesApart), sync: commit.NeedsSync(group), spare: locks.spare, ledger: &l, wall: j.opt.Now,
+		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: locks.names, sync: commit.NeedsSync(group), spare: locks.spare, ledger: &l, wall: j.opt.Now,
 		first: 1, next: 1, grown: map[report.Kind]int64{},
 	}
 	keys, takes := wanted(group, locks.keys)
@@ -272,13 +272,11 @@ func wanted(group []*commit.Request, more []report.Key) (keys []report.Key, take
 	return keys, takes
 }
 
-// finish writes everything and commits, in one round trip, or two where it takes the lock of
-// names last. A commit that must be durable waits for the disk, and for a standby. That
-// includes a transaction that found everything done already, which may not be durable yet:
-// it writes something, since the server only waits for transactions that do.
+// finish writes everything and commits, in one round trip. A commit that must be durable waits for the
+// disk, and for a standby. That includes a transaction that found everything done already, which may
+// not be durable yet: it writes something, since the server only waits for transactions that do.
 func (s *store) finish(w commit.Writes, before commit.Ledger) error {
-	w, err := s.lockNames(w)
-	if err != nil {
+	if err := s.checkNames(w.Rows); err != nil {
 		return err
 	}
 	b := s.queueWrites(&pgx.Batch{}, w)
@@ -294,7 +292,7 @@ func (s *store) finish(w commit.Writes, before commit.Ledger) error {
 		answer = tag.String()
 		return nil
 	})
-	err = s.tx.SendBatch(s.ctx, b).Close()
+	err := s.tx.SendBatch(s.ctx, b).Close()
 	if err == nil && answer != "COMMIT" { // the answer after a statement that failed
 		err = fmt.Errorf("commit: the server says %s", answer)
 	}

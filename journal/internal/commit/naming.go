@@ -32,9 +32,6 @@ const passedOn report.Version = -3
 // HasCode reports whether a city has a code that it has not lost.
 func (r *Row) HasCode() bool { return r != nil && r.Code != "" && r.Kept != lostCode }
 
-// HasCode is the same for what the table has.
-func (w Was) HasCode() bool { return w.Code != "" && w.Kept != lostCode }
-
 // namesCity reports whether the id of a row is or was the id of a document, which is not so for
 // some tombstones.
 func (r *Row) namesCity() bool { return r != nil && r.Kept != namesNone && r.Kept != passedOn }
