@@ -2,58 +2,65 @@ package postgres
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"riskdex/journal/internal/tables"
 )
 
-// columns are those of many rows that one statement writes, each as an array.
-type columns[T any] []column[T]
-
-type column[T any] struct {
-	name, kind string
-	array      func([]*T) any
-}
-
-// values returns the array of a column.
-func values[T, V any](of func(*T) V) func([]*T) any {
-	return func(rows []*T) any {
-		list := make([]V, len(rows))
-		for i, r := range rows {
-			list[i] = of(r)
+// unnest returns arrays with the values of columns as a table n, for FROM. [arrays] are its arguments.
+func unnest(f tables.Fields) string {
+	list := make([]string, len(f))
+	for i := range f {
+		kind := "bytea"
+		switch f[i].At.(type) {
+		case *tables.Int:
+			kind = "bigint"
+		case *tables.Word:
+			kind = "text"
+		case *tables.Flag:
+			kind = "boolean"
 		}
-		return list
+		list[i] = fmt.Sprintf("$%d::%s[]", i+1, kind)
 	}
+	return "unnest(" + strings.Join(list, ", ") + ") AS n (" + f.List("@") + ")"
 }
 
-// arrays returns the arguments that table takes.
-func (c columns[T]) arrays(rows []*T) []any {
-	args := make([]any, len(c))
-	for i := range c {
-		args[i] = c[i].array(rows)
+// arrays returns the values of the columns of rows, an array for each column.
+func arrays[R any](rows []*R, fields func(*R) tables.Fields) []any {
+	all := make([]tables.Fields, len(rows))
+	for i, r := range rows {
+		all[i] = fields(r)
+	}
+	args := make([]any, len(all[0]))
+	for i := range args {
+		switch all[0][i].At.(type) {
+		case *tables.Int:
+			args[i] = array(all, i, func(v *tables.Int) int64 { return int64(*v) })
+		case *tables.Word:
+			args[i] = array(all, i, func(v *tables.Word) string { return string(*v) })
+		case *tables.Flag:
+			args[i] = array(all, i, func(v *tables.Flag) bool { return bool(*v) })
+		case *tables.Text:
+			args[i] = array(all, i, func(v *tables.Text) []byte { return []byte(*v) })
+		case *tables.Bytes:
+			args[i] = array(all, i, func(v *tables.Bytes) []byte { return orNil(*v) })
+		}
 	}
 	return args
 }
 
-// table returns the arrays as a table n, for FROM.
-func (c columns[T]) table() string {
-	arrays := make([]string, len(c))
-	for i := range c {
-		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, c[i].kind)
+func array[F, V any](rows []tables.Fields, column int, value func(*F) V) []V {
+	list := make([]V, len(rows))
+	for i, f := range rows {
+		list[i] = value(f[column].At.(*F))
 	}
-	return "unnest(" + strings.Join(arrays, ", ") + ") AS n (" + c.names() + ")"
+	return list
 }
 
-func (c columns[T]) names() string { return c.list("@") }
-
-// list returns a list of the columns in a form, in which @ is the name.
-func (c columns[T]) list(form string) string {
-	list := make([]string, len(c))
-	for i := range c {
-		list[i] = strings.ReplaceAll(form, "@", c[i].name)
+// orNil has no bytes stored as NULL.
+func orNil(b []byte) []byte {
+	if len(b) == 0 {
+		return nil
 	}
-	return strings.Join(list, ", ")
-}
-
-func (c columns[T]) without(names ...string) columns[T] {
-	return slices.DeleteFunc(slices.Clone(c), func(c column[T]) bool { return slices.Contains(names, c.name) })
+	return b
 }

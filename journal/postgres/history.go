@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riskdex/journal/internal/commit"
+	"riskdex/journal/internal/tables"
 	"riskdex/report"
 )
 
@@ -14,56 +15,35 @@ import (
 // same as what replaces them: it keeps one that is not, and counts it. The limit makes the planner look up each
 // document, since it cannot know how few there are.
 var (
-	keepPastRows  = pastInto(`SELECT `+pastNames.list("n.@")+`, n.old_form AS old_form, CASE WHEN n.in_table THEN d.body ELSE n.body END AS old_body`) + pastFrom
+	keepPastRows  = pastInto(`SELECT `+pastNames.List("n.@")+`, n.old_form AS old_form, CASE WHEN n.in_table THEN d.body ELSE n.body END AS old_body`) + pastFrom
 	keepAlikeRows = fmt.Sprintf(`WITH r AS (SELECT %[1]s, CASE WHEN n.sum = sha256(d.body) THEN n.old_form ELSE %[2]d END AS old_form,
 			CASE WHEN n.sum <> sha256(d.body) THEN d.body END AS old_body%[3]s), kept AS (%[4]s)
 		INSERT INTO totals AS t (slot, kind, history_bytes) SELECT $%[5]d, kind, sum(old_bytes) FROM r WHERE old_form = %[2]d GROUP BY kind
 		ON CONFLICT (slot, kind) DO UPDATE SET history_bytes = t.history_bytes + excluded.history_bytes`,
-		pastNames.list("n.@"), commit.FormRaw, pastFrom, pastInto("SELECT "+pastNames.names()+", old_form, old_body FROM r"), len(pastColumns)+1)
+		pastNames.List("n.@"), commit.FormRaw, pastFrom, pastInto("SELECT "+pastNames.List("@")+", old_form, old_body FROM r"), len(pastNames)+5)
 
-	pastNames = pastColumns.without("old_form", "in_table", "body", "sum")
-	pastFrom  = ` FROM ` + pastColumns.table() + `
+	pastNames = tables.PastFields(&commit.HistoryRow{})[:18] // all but old_form
+	pastFrom  = ` FROM ` + unnest(pastFields(&commit.Entry{})) + `
 		LEFT JOIN LATERAL (SELECT body FROM documents WHERE n.in_table AND kind = n.kind AND id = n.id LIMIT 1) d ON true`
 )
 
 func pastInto(rows string) string {
-	return `INSERT INTO history (` + pastNames.names() + `, old_form, old_body) ` + rows
+	return `INSERT INTO history (` + pastNames.List("@") + `, old_form, old_body) ` + rows
 }
 
-var pastColumns = columns[commit.Entry]{
-	{"version", "bigint", values(func(r *commit.Entry) int64 { return int64(r.Version) })},
-	{"kind", "text", values(func(r *commit.Entry) string { return string(r.Key.Kind) })},
-	{"id", "bytea", values(func(r *commit.Entry) []byte { return []byte(r.Key.ID) })},
-	{"op", "text", values(func(r *commit.Entry) string { return string(r.Op) })},
-	{"at", "bigint", values(func(r *commit.Entry) int64 { return r.At })},
-	{"bytes", "bigint", values(func(r *commit.Entry) int64 { return r.Bytes })},
-	{"sender", "bytea", values(func(r *commit.Entry) []byte { return []byte(r.Source.Sender) })},
-	{"address", "bytea", values(func(r *commit.Entry) []byte { return []byte(r.Source.Address) })},
-	{"call", "bytea", values(func(r *commit.Entry) []byte { return []byte(r.Source.Call) })},
-	{"request", "bytea", values(func(r *commit.Entry) []byte { return []byte(r.Source.Request) })},
-	{"old_version", "bigint", values(func(r *commit.Entry) int64 { return int64(r.Old.Version) })},
-	{"old_op", "text", values(func(r *commit.Entry) string { return string(r.Old.Op) })},
-	{"old_code", "bytea", values(func(r *commit.Entry) []byte { return []byte(r.Old.Code) })},
-	{"old_at", "bigint", values(func(r *commit.Entry) int64 { return r.Old.At })},
-	{"old_state", "smallint", values(func(r *commit.Entry) int16 { return int16(r.Old.State) })},
-	{"old_ended", "bigint", values(func(r *commit.Entry) int64 { return r.Old.Ended })},
-	{"old_crc", "bigint", values(func(r *commit.Entry) int64 { return r.Old.CRC })},
-	{"old_bytes", "bigint", values(func(r *commit.Entry) int64 { return r.Old.Bytes })},
-	{"old_form", "smallint", values(func(r *commit.Entry) int16 { return int16(r.Old.Form) })},
-	{"body", "bytea", values(func(r *commit.Entry) []byte {
-		if r.Of != nil {
-			return nil
-		}
-		return r.Body
-	})},
-	{"in_table", "boolean", values(func(r *commit.Entry) bool { return r.Of != nil && r.Old.Form != commit.FormNone })},
-	{"sum", "bytea", values(func(r *commit.Entry) []byte {
-		if !seemsSame(r) {
-			return nil
-		}
-		sum := sha256.Sum256(r.Body)
-		return sum[:]
-	})},
+// pastFields are the columns of the history, and where its body comes from.
+func pastFields(e *commit.Entry) tables.Fields {
+	var body, sum []byte
+	inTable := e.Of != nil && e.Old.Form != commit.FormNone
+	if e.Of == nil {
+		body = e.Body
+	}
+	if seemsSame(e) {
+		is := sha256.Sum256(e.Body)
+		sum = is[:]
+	}
+	return append(tables.PastFields(&e.HistoryRow), tables.Field{Name: "body", At: (*tables.Bytes)(&body)},
+		tables.Field{Name: "in_table", At: (*tables.Flag)(&inTable)}, tables.Field{Name: "sum", At: (*tables.Bytes)(&sum)})
 }
 
 // seemsSame reports whether the body in the table seems to be that which replaces it.
@@ -81,10 +61,10 @@ func queuePast(b *pgx.Batch, w commit.Writes, slot int16) {
 		}
 	}
 	if len(past) > 0 {
-		b.Queue(keepPastRows, pastColumns.arrays(past)...)
+		b.Queue(keepPastRows, arrays(past, pastFields)...)
 	}
 	if len(alike) > 0 {
-		b.Queue(keepAlikeRows, append(pastColumns.arrays(alike), slot)...)
+		b.Queue(keepAlikeRows, append(arrays(alike, pastFields), slot)...)
 	}
 	if len(w.Reached) > 0 {
 		keys, versions, at := make([]report.Key, len(w.Reached)), make([]int64, len(w.Reached)), make([]int64, len(w.Reached))

@@ -46,25 +46,22 @@ type store struct {
 
 var _ commit.Store = (*store)(nil)
 
-const lookupColumns = `d.kind, d.id, d.version, d.origin, d.op, d.state, d.code, d.accepted_at, d.waiting_since,
-	d.ended_at, d.free_at, d.holder, d.claimed, d.crc, coalesce(length(d.body), 0), d.trace, d.error_type, d.reason, d.kept, d.alone`
+// rowFields are the columns of documents without the body.
+func rowFields(r *commit.Row) tables.Fields {
+	return append(tables.RowFields(r), tables.Field{Name: "free_at", At: (*tables.Int)(&r.FreeAt)},
+		tables.Field{Name: "holder", At: (*tables.Int)(&r.Holder)}, tables.Field{Name: "claimed", At: (*tables.Int)(&r.Claimed)})
+}
 
-func (s *store) scanRow(r pgx.Rows) error {
-	var p commit.Row
-	var kind, op string
-	var id, code, trace, errorType, reason []byte
-	var crc int64
-	var state int16
-	if err := r.Scan(&kind, &id, &p.Version, &p.Origin, &op, &state, &code, &p.AcceptedAt, &p.WaitedAt,
-		&p.EndedAt, &p.FreeAt, &p.Holder, &p.Claimed, &crc, &p.Bytes, &trace, &errorType, &reason, &p.Kept, &p.CodeOnly); err != nil {
-		return err
-	}
-	p.Key = report.Key{Kind: report.Kind(kind), ID: report.ID(id)}
-	p.Op, p.State, p.Code, p.CRC = report.Op(op), int64(state), string(code), uint32(crc)
-	p.Trace, p.ErrorType, p.Reason = string(trace), string(errorType), string(reason)
-	p.ClaimedElsewhere = p.Holder < 0 || p.Claimed != 0 && p.Holder != s.me
-	s.found = append(s.found, &p)
-	return nil
+func wholeFields(r *commit.Row) tables.Fields {
+	return append(rowFields(r), tables.Field{Name: "body", At: (*tables.Bytes)(&r.Body)})
+}
+
+func (s *store) scanRow(rows pgx.Rows) error {
+	var r commit.Row
+	err := rows.Scan(append(rowFields(&r).Targets(), (*tables.Int)(&r.Bytes))...)
+	r.ClaimedElsewhere = r.Holder < 0 || r.Claimed != 0 && r.Holder != s.me
+	s.found = append(s.found, &r)
+	return err
 }
 
 // readRows reads the result of a lookup.
@@ -84,7 +81,7 @@ func (s *store) readRows(rows pgx.Rows, err error) error {
 // lookupRows locks rows in the order of their keys, so that two processes that want the same
 // rows cannot deadlock. A row that is looked up later is out of order: if another process has
 // it, the transaction does not wait but begins again, with that row in its lock set.
-const lookupRows = `SELECT ` + lookupColumns + ` FROM unnest($1::text[], $2::bytea[]) AS wanted (kind, id)
+var lookupRows = `SELECT ` + rowFields(&commit.Row{}).List("@") + `, ` + tables.Length + ` FROM unnest($1::text[], $2::bytea[]) AS wanted (kind, id)
 	JOIN documents d USING (kind, id) ORDER BY d.kind, d.id FOR UPDATE OF d`
 
 func lookupArgs(keys []report.Key) []any {
@@ -273,65 +270,33 @@ func (s *store) queueWrites(b *pgx.Batch, w commit.Writes) *pgx.Batch {
 		slices.SortFunc(list, func(a, b *commit.Row) int { return commit.CompareKeys(a.Key, b.Key) })
 	}
 	if len(fresh) > 0 {
-		b.Queue(insertRows, rowColumns.arrays(fresh)...)
+		b.Queue(insertRows, arrays(fresh, wholeFields)...)
 	}
 	if len(written) > 0 {
-		b.Queue(updateWholeRows, rowColumns.arrays(written)...)
+		b.Queue(updateWholeRows, arrays(written, wholeFields)...)
 	}
 	if len(rest) > 0 {
-		b.Queue(updateRows, rowColumns.without("body").arrays(rest)...)
+		b.Queue(updateRows, arrays(rest, rowFields)...)
 	}
 	return b
-}
-
-// orNil has no bytes stored as NULL.
-func orNil(b []byte) []byte {
-	if len(b) == 0 {
-		return nil
-	}
-	return b
-}
-
-// rowColumns are the columns of documents as this transaction writes them.
-var rowColumns = columns[commit.Row]{
-	{"kind", "text", values(func(p *commit.Row) string { return string(p.Kind) })},
-	{"id", "bytea", values(func(p *commit.Row) []byte { return []byte(p.ID) })},
-	{"version", "bigint", values(func(p *commit.Row) int64 { return int64(p.Version) })},
-	{"origin", "bigint", values(func(p *commit.Row) int64 { return int64(p.Origin) })},
-	{"op", "text", values(func(p *commit.Row) string { return string(p.Op) })},
-	{"state", "smallint", values(func(p *commit.Row) int16 { return int16(p.State) })},
-	{"code", "bytea", values(func(p *commit.Row) []byte { return []byte(p.Code) })},
-	{"accepted_at", "bigint", values(func(p *commit.Row) int64 { return p.AcceptedAt })},
-	{"waiting_since", "bigint", values(func(p *commit.Row) int64 { return p.WaitedAt })},
-	{"ended_at", "bigint", values(func(p *commit.Row) int64 { return p.EndedAt })},
-	{"free_at", "bigint", values(func(p *commit.Row) int64 { return p.FreeAt })},
-	{"holder", "bigint", values(func(p *commit.Row) int64 { return p.Holder })},
-	{"claimed", "bigint", values(func(p *commit.Row) int64 { return p.Claimed })},
-	{"crc", "bigint", values(func(p *commit.Row) int64 { return int64(p.CRC) })},
-	{"kept", "bigint", values(func(p *commit.Row) int64 { return int64(p.Kept) })},
-	{"alone", "boolean", values(func(p *commit.Row) bool { return p.CodeOnly })},
-	{"trace", "bytea", values(func(p *commit.Row) []byte { return []byte(p.Trace) })},
-	{"error_type", "bytea", values(func(p *commit.Row) []byte { return []byte(p.ErrorType) })},
-	{"reason", "bytea", values(func(p *commit.Row) []byte { return []byte(p.Reason) })},
-	{"body", "bytea", values(func(p *commit.Row) []byte { return orNil(p.Body) })},
 }
 
 var (
-	insertRows      = `INSERT INTO documents (` + rowColumns.names() + `) SELECT ` + rowColumns.names() + ` FROM ` + rowColumns.table()
-	updateWholeRows = updateQuery(rowColumns)
-	updateRows      = updateQuery(rowColumns.without("body"))
+	insertRows      = `INSERT INTO documents (` + wholeFields(&commit.Row{}).List("@") + `) SELECT * FROM ` + unnest(wholeFields(&commit.Row{}))
+	updateWholeRows = updateQuery(wholeFields(&commit.Row{}))
+	updateRows      = updateQuery(rowFields(&commit.Row{}))
 )
 
-// updateQuery returns the statement that sets columns, after the two of the key.
-func updateQuery(c columns[commit.Row]) string {
-	return `UPDATE documents d SET ` + c[2:].list("@ = n.@") + ` FROM ` + c.table() + ` WHERE d.kind = n.kind AND d.id = n.id`
+// updateQuery returns the statement that sets fields, after those of the key.
+func updateQuery(f tables.Fields) string {
+	return `UPDATE documents d SET ` + f[tables.KeyFields:].List("@ = n.@") + ` FROM ` + unnest(f) + ` WHERE d.kind = n.kind AND d.id = n.id`
 }
 
 // queueLedger queues the statements that add to the sums what has changed since before.
 func (s *store) queueLedger(b *pgx.Batch, before commit.Ledger) {
 	for _, k := range report.AllKinds() {
 		if t := s.ledger.Totals[k]; t != (commit.Totals{}) || s.grown[k] != 0 {
-			b.Queue(addTotals, append([]any{s.slot(), string(k), s.grown[k]}, tables.TotalsArgs(t)...)...)
+			b.Queue(addTotals, append(tables.TotalsFields(&t).Values(), s.slot(), string(k), s.grown[k])...)
 		}
 	}
 	refusals, size := s.ledger.Refusals-before.Refusals, s.ledger.RefusalBytes-before.RefusalBytes
@@ -384,6 +349,8 @@ const slots = 16
 // slot is the one that this process adds to.
 func (s *store) slot() int16 { return int16(s.me % slots) }
 
-var addTotals = `INSERT INTO totals AS t (slot, kind, bytes, ` + tables.EachTotal("@", "@", 0) + `) VALUES ($1, $2, $3, ` + tables.EachTotal("$#", "$#", 4) + `)
-	ON CONFLICT (slot, kind) DO UPDATE SET bytes = t.bytes + excluded.bytes, ` +
-	tables.EachTotal("@ = t.@ + excluded.@", "@ = greatest(t.@, excluded.@)", 0)
+var addTotals = fmt.Sprintf(`INSERT INTO totals AS t (%[1]s, slot, kind, bytes) VALUES (%[2]s, $%[3]d, $%[4]d, $%[5]d)
+	ON CONFLICT (slot, kind) DO UPDATE SET bytes = t.bytes + excluded.bytes, %[6]s`, totals.List("@"), totals.List("$#"), len(totals)+1, len(totals)+2, len(totals)+3,
+	tables.EachTotal("@ = t.@ + excluded.@", "@ = greatest(t.@, excluded.@)"))
+
+var totals = tables.TotalsFields(&commit.Totals{})

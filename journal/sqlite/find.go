@@ -12,13 +12,10 @@ import (
 	"riskdex/report"
 )
 
-const (
-	rowColumns = `doc, version, origin, op, state, code, accepted_at, waiting_since, ended_at, crc, kept, alone, trace, error_type, reason, length(body)`
-
-	findQuery = `SELECT ` + rowColumns + ` FROM documents WHERE kind = ? AND id = ?`
-)
-
 var (
+	rowColumns = `doc, ` + tables.LoadFields(&commit.Row{})[tables.KeyFields:].List("@")
+
+	findOne   = `SELECT ` + rowColumns + ` FROM documents WHERE kind = ? AND id = ?`
 	findMany  = manyQuery(rowColumns)
 	findCodes = codesQuery(many)
 	findCode  = codesQuery(1)
@@ -34,7 +31,7 @@ func (s *store) Load(keys []report.Key) (found []*commit.Row, err error) {
 		if n < fewAhead {
 			n = 1
 			var r *commit.Row
-			if r, err = scanRow(s.row(findQuery, string(keys[0].Kind), string(keys[0].ID))); err == nil {
+			if r, err = scanRow(s.row(findOne, string(keys[0].Kind), string(keys[0].ID))); err == nil {
 				r.Key = keys[0]
 				found = append(found, r)
 			}
@@ -60,12 +57,7 @@ func (s *store) Load(keys []report.Key) (found []*commit.Row, err error) {
 // scanRow reads rowColumns, and what comes before them.
 func scanRow(scan func(...any) error, before ...any) (*commit.Row, error) {
 	var r commit.Row
-	var crc tables.Int
-	err := scan(append(before, &r.Doc, (*tables.Int)(&r.Version), (*tables.Int)(&r.Origin), (*tables.Text)(&r.Op), (*tables.Int)(&r.State), (*tables.Text)(&r.Code),
-		(*tables.Int)(&r.AcceptedAt), (*tables.Int)(&r.WaitedAt), (*tables.Int)(&r.EndedAt), &crc, (*tables.Int)(&r.Kept), (*tables.Flag)(&r.CodeOnly),
-		(*tables.Text)(&r.Trace), (*tables.Text)(&r.ErrorType), (*tables.Text)(&r.Reason), (*tables.Int)(&r.Bytes))...)
-	r.CRC = uint32(crc)
-	return &r, err
+	return &r, scan(append(append(before, &r.Doc), tables.LoadFields(&r)[tables.KeyFields:].Targets()...)...)
 }
 
 // Codes implements commit.Store.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"riskdex/journal/internal/commit"
 	"riskdex/journal/internal/tables"
@@ -32,21 +31,22 @@ func (s *store) keepPast(w commit.Writes) error {
 }
 
 func (s *store) keepEntry(e *commit.Entry) error {
-	by, old := e.Source, &e.Old
-	args := []any{int64(e.Version), string(e.Op), e.At, e.Bytes, by.Sender, by.Address, by.Call, by.Request}
-	replaced := func() []any {
-		return []any{int64(old.Version), string(old.Op), old.Code, old.At, old.State, old.Ended, old.CRC, old.Bytes}
-	}
 	if e.Of != nil {
-		err := s.keepOf(e, slices.Concat(args, replaced(), []any{e.Of.Doc}))
+		err := s.keepOf(e, append(keptOf(e).Values(), e.Of.Doc))
 		if classify(err) != commit.FaultRequest {
 			return err
 		}
 		s.count(e, commit.HistoryRowBytes-e.Size()) // what it replaces is damaged
-		*old, e.Body = commit.Replaced{}, nil
+		e.Old, e.Body = commit.Replaced{}, nil
 	}
-	_, err := s.exec(keepRow, slices.Concat(args, []any{string(e.Key.Kind), string(e.Key.ID)}, replaced(), []any{old.Form, orNull(e.Body)})...)
+	_, err := s.exec(keepRow, append(tables.PastFields(&e.HistoryRow).Values(), orNull(e.Body))...)
 	return err
+}
+
+// keptOf are the fields that are not taken from documents.
+func keptOf(e *commit.Entry) tables.Fields {
+	f := tables.PastFields(&e.HistoryRow)
+	return f[tables.KeyFields : len(f)-1]
 }
 
 // keepOf has SQLite copy the body of what is replaced. A body that seems to be the same may not be.
@@ -74,11 +74,9 @@ func (s *store) count(e *commit.Entry, bytes int64) {
 	s.ledger.Totals[e.Key.Kind] = t
 }
 
-const (
-	keepColumns = `INSERT INTO history (version, op, at, bytes, sender, address, call, request, kind, id,
-		old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form, old_body)`
-	keepRow = keepColumns + ` VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-)
+var pastFields = tables.PastFields(&commit.HistoryRow{})
+
+var keepRow = `INSERT INTO history (` + pastFields.List("@") + `, old_body) VALUES (` + pastFields.List("?") + `, ?)`
 
 // These keep what a document had, with its body in a form.
 var (
@@ -89,9 +87,8 @@ var (
 
 // keepQuery takes the body alone from the table: the rest may have changed since in the same transaction.
 func keepQuery(form, body string) string {
-	return fmt.Sprintf(`INSERT INTO history (old_form, old_body, version, op, at, bytes, sender, address, call, request, kind, id,
-		old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes)
-		SELECT %s, %s, ?, ?, ?, ?, ?, ?, ?, ?, kind, id, ?, ?, ?, ?, ?, ?, ?, ? FROM documents WHERE doc = ?`, form, body)
+	kept := keptOf(&commit.Entry{})
+	return fmt.Sprintf(`INSERT INTO history (old_form, old_body, %s, kind, id) SELECT %s, %s, %s, kind, id FROM documents WHERE doc = ?`, kept.List("@"), form, body, kept.List("?"))
 }
 
 // PastBytes implements commit.Store.

@@ -38,22 +38,23 @@ func (s *store) BeginDelivery(_ int, above report.Version) error {
 // EndDelivery implements commit.Store.
 func (s *store) EndDelivery() {}
 
-// newContent sets what every delivery of a document brings, and rowState what rules change of a row
-// without one, as updateArgs has it.
-const (
-	newContent = `UPDATE documents SET version = ?, state = {pending}, accepted_at = ?, waiting_since = ?, ended_at = ?, crc = ?, error_type = '', reason = '', body = ?`
-	rowState   = `UPDATE documents SET version = ?, origin = ?, state = ?, waiting_since = ?, ended_at = ?, crc = ?, kept = ?, alone = ?, trace = ?, error_type = ?, reason = ?`
+// The statements that write documents, whose parameters are a part of tables.RowFields, the body, and the
+// number of the document.
+var (
+	fields         = tables.RowFields(&commit.Row{})
+	replaceContent = `UPDATE documents SET ` + fields[tables.NamedFields:tables.ContentFields].List("@ = ?") + `, ` + accepted + `, origin = 0, kept = 0, alone = 0, trace = ''` + ofDoc
+	replace        = `UPDATE documents SET ` + fields[tables.KeyFields:tables.SpecialFields].List("@ = ?") + `, ` + accepted + ofDoc
+	update         = `UPDATE documents SET ` + fields[tables.DatedFields:].List("@ = ?") + ofDoc
+	drop           = `UPDATE documents SET ` + fields[tables.DatedFields:].List("@ = ?") + `, body = NULL` + ofDoc
 
-	replace        = newContent + `, op = ?, code = ?, origin = ?, kept = ?, alone = ?, trace = ? WHERE doc = ?`
-	replaceContent = newContent + `, origin = 0, kept = 0, alone = 0, trace = '' WHERE doc = ?`
-	update         = rowState + ` WHERE doc = ?`
-	drop           = rowState + `, body = NULL WHERE doc = ?`
+	insert       = insertQuery(1, tables.SpecialFields)
+	insertMany   = insertQuery(many, tables.ContentFields)
+	updateTotals = `UPDATE totals SET ` + tables.EachTotal("@ = ?", "@ = ?") + ` WHERE kind = ?`
 )
 
-var (
-	insert       = insertQuery(1, "?, ?, ?, ?")
-	insertMany   = insertQuery(many, "0, 0, 0, ''")
-	updateTotals = `UPDATE totals SET ` + tables.EachTotal("@ = ?", "@ = ?", 0) + ` WHERE kind = ?`
+const (
+	accepted = `body = ?, state = {pending}, error_type = '', reason = ''`
+	ofDoc    = ` WHERE doc = ?`
 )
 
 // maxFreshBytes bounds the bodies in a statement, which SQLite copies for it.
@@ -78,15 +79,15 @@ func (s *store) Flush(w commit.Writes) error {
 		// Each parameter takes time, and most documents have nothing special. The indices that have the code
 		// and the op stay as they are.
 		case r.Written && isPlain(r) && r.Was.Op == r.Op && r.Was.Code == r.Code:
-			_, err = s.exec(replaceContent, append(contentArgs(r), r.Doc)...)
+			_, err = s.exec(replaceContent, append(tables.RowFields(r)[tables.NamedFields:tables.ContentFields].Values(), orNull(r.Body), r.Doc)...)
 		case r.Written && r.State == commit.StatePending:
-			_, err = s.exec(replace, append(append(contentArgs(r), string(r.Op), r.Code), append(specialArgs(r), r.Doc)...)...)
+			_, err = s.exec(replace, append(tables.RowFields(r)[tables.KeyFields:tables.SpecialFields].Values(), orNull(r.Body), r.Doc)...)
 		default:
 			query := update
 			if r.Written {
 				query = drop
 			}
-			_, err = s.exec(query, int64(r.Version), int64(r.Origin), r.State, r.WaitedAt, r.EndedAt, int64(r.CRC), int64(r.Kept), r.CodeOnly, r.Trace, r.ErrorType, r.Reason, r.Doc)
+			_, err = s.exec(query, append(tables.RowFields(r)[tables.DatedFields:].Values(), r.Doc)...)
 		}
 		if err != nil {
 			return fmt.Errorf("write %s %q: %w", r.Kind, r.ID, err)
@@ -100,15 +101,6 @@ func isPlain(r *commit.Row) bool {
 	return r.State == commit.StatePending && r.Origin == 0 && r.Naming == (report.Naming{}) && r.Trace == ""
 }
 
-// contentArgs are the arguments of newContent.
-func contentArgs(r *commit.Row) []any {
-	return []any{int64(r.Version), r.AcceptedAt, r.WaitedAt, r.EndedAt, int64(r.CRC), orNull(r.Body)}
-}
-
-func specialArgs(r *commit.Row) []any {
-	return []any{int64(r.Origin), int64(r.Kept), r.CodeOnly, r.Trace}
-}
-
 // orNull is NULL if there is no body.
 func orNull(b []byte) any {
 	if len(b) == 0 {
@@ -119,22 +111,19 @@ func orNull(b []byte) any {
 
 // insertRows inserts documents, many at once where they have nothing special.
 func (s *store) insertRows(list []*commit.Row) error {
-	args := make([]any, 0, many*plainArgs)
-	together := len(list) == many && !slices.ContainsFunc(list, func(r *commit.Row) bool { return !isPlain(r) })
-	for i, r := range list {
-		args = append(args, string(r.Kind), string(r.ID), int64(r.Version), string(r.Op), r.Code, r.AcceptedAt, r.WaitedAt, r.EndedAt, int64(r.CRC), orNull(r.Body))
-		if together {
-			continue
+	if len(list) == many && !slices.ContainsFunc(list, func(r *commit.Row) bool { return !isPlain(r) }) {
+		args := make([]any, 0, many*(tables.ContentFields+1))
+		for _, r := range list {
+			args = append(append(args, tables.RowFields(r)[:tables.ContentFields].Values()...), orNull(r.Body))
 		}
-		if err := s.insert(list[i:i+1], insert, append(args, specialArgs(r)...)); err != nil {
+		return s.insert(list, insertMany, args)
+	}
+	for i, r := range list {
+		if err := s.insert(list[i:i+1], insert, append(tables.RowFields(r)[:tables.SpecialFields].Values(), orNull(r.Body))); err != nil {
 			return fmt.Errorf("write %s %q: %w", r.Kind, r.ID, err)
 		}
-		args = args[:0]
 	}
-	if !together {
-		return nil
-	}
-	return s.insert(list, insertMany, args)
+	return nil
 }
 
 // insert inserts documents and notes their numbers, which follow each other.
@@ -154,15 +143,16 @@ func (s *store) insert(list []*commit.Row, query string, args []any) error {
 	return err
 }
 
-// insertQuery returns the statement that inserts n documents, with the arguments of insertRows. special
-// are the values of the last columns. It still needs commit.SQL.
-func insertQuery(n int, special string) string {
-	return `INSERT INTO documents
-		(kind, id, version, op, state, code, accepted_at, waiting_since, ended_at, crc, body, origin, kept, alone, trace, error_type, reason)
-		VALUES ` + strings.TrimSuffix(strings.Repeat(`(?, ?, ?, ?, {pending}, ?, ?, ?, ?, ?, ?, `+special+`, '', ''), `, n), ", ")
+// insertQuery returns the statement that inserts n documents with the first of their fields and their bodies.
+// What is special has the values that isPlain tells. It still needs commit.SQL.
+func insertQuery(n, given int) string {
+	special := strings.Join([]string{"0", "0", "0", "''"}[given-tables.ContentFields:], ", ")
+	if special != "" {
+		special += ", "
+	}
+	row := `(` + fields[:given].List("?") + `, ?, ` + special + `{pending}, '', ''), `
+	return `INSERT INTO documents (` + fields[:given].List("@") + `, body, ` + fields[given:].List("@") + `) VALUES ` + strings.TrimSuffix(strings.Repeat(row, n), ", ")
 }
-
-const plainArgs = 10 // of a document that has nothing special
 
 func (s *store) EndClaimed(_ report.Key, claimed commit.Claim, ended int64) (bool, error) {
 	if claimed.Doc == 0 {
@@ -230,7 +220,7 @@ func (s *store) finish(before commit.Ledger) error {
 		if t == before.Totals[k] {
 			continue
 		}
-		if _, err := s.exec(updateTotals, append(tables.TotalsArgs(t), string(k))...); err != nil {
+		if _, err := s.exec(updateTotals, append(tables.TotalsFields(&t).Values(), string(k))...); err != nil {
 			return fmt.Errorf("keep the totals of %s: %w", k, err)
 		}
 	}

@@ -63,9 +63,6 @@ type Replaced struct {
 // negative number.
 const OldEnded = `CASE WHEN waiting_since < 0 THEN waiting_since ELSE ended_at END`
 
-// HistoryColumns are the columns of a row, but for the body.
-const HistoryColumns = `kind, id, version, op, at, bytes, sender, address, call, old_version, old_op, old_code, old_at, old_state, old_ended, old_crc, old_bytes, old_form, request`
-
 // What riskdex did itself.
 const (
 	sourceRetry       = "retry of a refused delivery"
@@ -112,7 +109,7 @@ func entryOf(c report.Change, by report.Source, old *Row) Entry {
 	}
 	r.Old = Replaced{
 		Version: old.Version, Op: old.Op, Code: old.Code, At: old.AcceptedAt, Ended: old.EndedAt,
-		State: old.State, CRC: int64(old.CRC), Bytes: old.Bytes, Form: FormRaw,
+		State: old.State, CRC: old.CRC, Bytes: old.Bytes, Form: FormRaw,
 	}
 	if old.WaitedAt < 0 {
 		r.Old.Ended = old.WaitedAt
@@ -128,7 +125,7 @@ func entryOf(c report.Change, by report.Source, old *Row) Entry {
 		r.Old.Form = FormSame
 	case r.Of == nil:
 		r.Body = old.Body
-	case old.Bytes == r.Bytes && old.CRC == Checksum(was):
+	case old.Bytes == r.Bytes && old.CRC == int64(Checksum(was)):
 		r.Old.Form, r.Body = FormSame, c.Body
 	}
 	return r

@@ -94,7 +94,7 @@ func (tx *Transaction) dropDead(c Content, r *Row) (bool, error) {
 	}
 	if c.Intact {
 		c.Body = nil
-		r.CRC = Checksum(c.Change)
+		r.CRC = int64(Checksum(c.Change))
 	}
 	tx.ledger.update(c.Kind, func(t *Totals) { t.leave(StateDead) })
 	tx.touch(c.Key, false)

@@ -43,7 +43,7 @@ func (tx *Transaction) renumber(c Content, r *Row, after report.Version) (err er
 	if c.Version, err = tx.Store.NextVersion(after); err != nil {
 		return err
 	}
-	r.renumber(c.Version, Checksum(c.Change))
+	r.renumber(c.Version, int64(Checksum(c.Change)))
 	tx.change(r)
 	return nil
 }

@@ -19,7 +19,7 @@ type Row struct {
 	AcceptedAt        int64
 	WaitedAt          int64 // since when it is pending, or as in OldEnded
 	EndedAt           int64 // when it was settled or set aside; until then, when it was accepted
-	CRC               uint32
+	CRC               int64
 	Trace             string
 	ErrorType, Reason string
 	Bytes             int64 // of its body
@@ -65,7 +65,7 @@ func (r *Row) codedAs() codedAs {
 func (r *Row) accept(c report.Change, n report.Naming, origin report.Version, waiting int64) {
 	at := c.AcceptedAt.UnixMicro()
 	r.Version, r.Origin, r.Op, r.State, r.Code, r.Naming = c.Version, origin, c.Op, StatePending, c.Code, n
-	r.AcceptedAt, r.WaitedAt, r.EndedAt, r.CRC, r.Trace = at, waiting, at, Checksum(c), c.Trace
+	r.AcceptedAt, r.WaitedAt, r.EndedAt, r.CRC, r.Trace = at, waiting, at, int64(Checksum(c)), c.Trace
 	r.ErrorType, r.Reason = "", ""
 	r.Body, r.Bytes, r.Written = c.Body, int64(len(c.Body)), true
 }
@@ -97,7 +97,7 @@ func (r *Row) drop(at int64) {
 }
 
 // renumber gives the same content a new version, whose checksum is crc. What was settled is sent again.
-func (r *Row) renumber(v report.Version, crc uint32) {
+func (r *Row) renumber(v report.Version, crc int64) {
 	r.Version, r.Origin, r.CRC = v, r.originOf(), crc
 	if r.State == StateDone {
 		r.State = StateResend

@@ -57,7 +57,7 @@ func TestHistoryRow(t *testing.T) {
 	was := report.Change{Key: key, Version: 7, Op: report.Index, Code: "PAR", AcceptedAt: time.UnixMicro(1000)}
 	row := func(body string) *Row {
 		was.Body = []byte(body)
-		return &Row{Key: key, Version: 7, Op: was.Op, State: StateDead, Code: was.Code, AcceptedAt: 1000, WaitedAt: -1500, EndedAt: 1600, CRC: Checksum(was), Bytes: int64(len(body))}
+		return &Row{Key: key, Version: 7, Op: was.Op, State: StateDead, Code: was.Code, AcceptedAt: 1000, WaitedAt: -1500, EndedAt: 1600, CRC: int64(Checksum(was)), Bytes: int64(len(body))}
 	}
 	for body, want := range map[string]struct{ form, size int64 }{
 		"":      {FormNone, HistoryRowBytes},
@@ -67,7 +67,7 @@ func TestHistoryRow(t *testing.T) {
 	} {
 		old := row(body)
 		r := entryOf(c, report.Source{Call: "call"}, old)
-		replaced := Replaced{Version: 7, Op: report.Index, Code: "PAR", At: 1000, Ended: -1500, State: StateDead, CRC: int64(old.CRC), Bytes: old.Bytes, Form: want.form}
+		replaced := Replaced{Version: 7, Op: report.Index, Code: "PAR", At: 1000, Ended: -1500, State: StateDead, CRC: old.CRC, Bytes: old.Bytes, Form: want.form}
 		if r.HistoryRow != (HistoryRow{key, 9, report.Index, 2000, 3, report.Source{Call: "call"}, replaced}) || r.Size() != want.size {
 			t.Errorf("of %q the history keeps %+v, which counts for %d; want %+v", body, r, r.Size(), want)
 		}

@@ -42,8 +42,8 @@ func (r *Reader) Document(ctx context.Context, kind report.Kind, name report.ID)
 // Find implements commit.Lookup. It locks nothing.
 func (v view) Find(k report.Key) (*commit.Row, error) {
 	r := commit.Row{Key: k}
-	err := v.row(`SELECT version, origin, op, state, code, accepted_at, waiting_since, kept, alone`+ofDocument, v.document(k)...).
-		Scan((*Int)(&r.Version), (*Int)(&r.Origin), (*Text)(&r.Op), (*Int)(&r.State), (*Text)(&r.Code), (*Int)(&r.AcceptedAt), (*Int)(&r.WaitedAt), (*Int)(&r.Kept), (*Flag)(&r.CodeOnly))
+	f := RowFields(&r)[KeyFields:]
+	err := v.row(`SELECT `+f.List("@")+ofDocument, v.document(k)...).Scan(f.Targets()...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

@@ -229,7 +229,8 @@ func (h Head) Write(ctx context.Context, conn *sql.Conn, e Engine) (err error) {
 	}
 	run(`DELETE FROM totals`)
 	for k, sums := range h.Totals {
-		run(`INSERT INTO totals (kind, `+EachTotal("@", "@", 0)+`) VALUES ($1, `+EachTotal("$#", "$#", 2)+`)`, append([]any{string(k)}, TotalsArgs(sums)...)...)
+		f := append(TotalsFields(&sums), Field{"kind", (*Word)(&k)})
+		run(`INSERT INTO totals (`+f.List("@")+`) VALUES (`+f.List("$#")+`)`, f.Values()...)
 	}
 	keepLast, keepLastRefusal := e.keepLasts()
 	run(keepLast, int64(h.Last))

@@ -53,6 +53,8 @@ func (v view) After(k report.Key, version report.Version, limit int) ([]commit.H
 }
 
 func (v view) past(which string, k report.Key, version report.Version, limit int) ([]commit.HistoryRow, error) {
-	return list(v, func(scan func(...any) error) (commit.HistoryRow, error) { return ScanPast(scan) },
-		`SELECT `+commit.HistoryColumns+` FROM history WHERE kind = $1 AND id = $2 AND `+which, append(v.document(k), int64(version), max(limit, 0))...)
+	return list(v, func(scan func(...any) error) (r commit.HistoryRow, err error) {
+		err = scan(PastFields(&r).Targets()...)
+		return r, err
+	}, `SELECT `+PastFields(&commit.HistoryRow{}).List("@")+` FROM history WHERE kind = $1 AND id = $2 AND `+which, append(v.document(k), int64(version), max(limit, 0))...)
 }

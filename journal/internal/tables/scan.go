@@ -7,10 +7,11 @@ import (
 	"riskdex/report"
 )
 
-// Int, Text and Bytes take any value of a column. A damaged record may hold one of another type; its
-// checksum tells, and reading the others goes on.
+// Int, Word, Text and Bytes take any value of a column. A damaged record may hold one of another type; its
+// checksum tells, and reading the others goes on. A Word is riskdex's own, and a Text is from outside.
 type (
 	Int  int64
+	Word string
 	Text string
 	// Bytes keeps what the driver hands out, which package sql would copy. The drivers make a slice for
 	// every value.
@@ -44,6 +45,9 @@ func (s *Text) Scan(v any) error {
 	}
 	return nil
 }
+
+// Scan implements sql.Scanner.
+func (s *Word) Scan(v any) error { return (*Text)(s).Scan(v) }
 
 // Scan implements sql.Scanner.
 func (b *Bytes) Scan(v any) error {
@@ -86,16 +90,4 @@ func ScanContent(scan func(...any) error, more ...any) (c report.Change, intact 
 		(*Text)(&c.Kind), (*Text)(&c.ID), (*Int)(&c.Version), (*Text)(&c.Op), (*Text)(&c.Code), (*Micro)(&c.AcceptedAt), &crc, (*Bytes)(&c.Body),
 	}, more...)...)
 	return c, commit.Checksum(c) == uint32(crc), err
-}
-
-// ScanPast reads commit.HistoryColumns, and what follows them.
-func ScanPast(scan func(...any) error, more ...any) (r commit.HistoryRow, err error) {
-	o := &r.Old
-	err = scan(append([]any{
-		(*Text)(&r.Key.Kind), (*Text)(&r.Key.ID), (*Int)(&r.Version), (*Text)(&r.Op), (*Int)(&r.At), (*Int)(&r.Bytes),
-		(*Text)(&r.Source.Sender), (*Text)(&r.Source.Address), (*Text)(&r.Source.Call),
-		(*Int)(&o.Version), (*Text)(&o.Op), (*Text)(&o.Code), (*Int)(&o.At), (*Int)(&o.State), (*Int)(&o.Ended),
-		(*Int)(&o.CRC), (*Int)(&o.Bytes), (*Int)(&o.Form), (*Text)(&r.Source.Request),
-	}, more...)...)
-	return r, err
 }

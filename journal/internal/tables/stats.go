@@ -19,7 +19,7 @@ func StatsQuery(e Engine, more ...string) string {
 	// That it is not settled is said for SQLite, which would not use the index otherwise.
 	const of = ` FROM documents WHERE documents.kind = k.column1 AND state <> {done} AND state = `
 	return commit.SQL(strings.Join(append([]string{
-		`SELECT k.column1`, EachTotal("coalesce(t.@, 0)", "coalesce(t.@, 0)", 0),
+		`SELECT k.column1`, TotalsFields(&commit.Totals{}).List("coalesce(t.@, 0)"),
 		`(SELECT waiting_since` + of + `{pending} ORDER BY waiting_since LIMIT 1)`,
 		`(SELECT waiting_since` + of + `{pending} ORDER BY waiting_since DESC LIMIT 1)`,
 		`(SELECT count(*)` + of + `{dropped})`,
@@ -42,7 +42,7 @@ func ReadStats(rows *sql.Rows, err error, more ...any) (s report.Stats, _ error)
 		var kind report.KindStats
 		var since int64
 		var l commit.Loss
-		targets := append([]any{&k}, TotalsTargets(&t)...)
+		targets := append([]any{&k}, TotalsFields(&t).Targets()...)
 		targets = append(targets, &oldest, &newest, &kind.DroppedLetters, &kind.RefusedDocuments, &s.Refused, &since, &notes)
 		if err := scan(append(append(targets, l.ScanTargets()...), more...)...); err != nil {
 			return err

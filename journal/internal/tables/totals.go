@@ -2,74 +2,41 @@ package tables
 
 import (
 	"context"
-	"strconv"
-	"strings"
 
 	"riskdex/journal/internal/commit"
 	"riskdex/report"
 )
 
-// total is a sum of a kind and its column.
-type total struct {
-	column string
-	value  *int64
-}
-
-// fieldsOf returns the sums of t, the highest dropped version last.
-func fieldsOf(t *commit.Totals) []total {
-	return []total{
-		{"indexes", &t.Indexes},
-		{"deletes", &t.Deletes},
-		{"indexed", &t.Indexed},
-		{"deleted", &t.Deleted},
-		{"superseded", &t.Superseded},
-		{"dead", &t.Died},
-		{"pending", &t.Pending},
-		{"resending", &t.Resending},
-		{"dead_letters", &t.DeadLetters},
-		{"tombstones", &t.Tombstones},
-		{"tombstones_dropped", &t.Dropped},
-		{"history", &t.History},
-		{"history_bytes", &t.HistoryBytes},
-		{"history_dropped", &t.HistoryDropped},
-		{"dropped_version", (*int64)(&t.DroppedVersion)},
+// TotalsFields are the sums of a kind, and the highest version of a tombstone that was dropped as the last.
+func TotalsFields(t *commit.Totals) Fields {
+	return Fields{
+		{"indexes", (*Int)(&t.Indexes)},
+		{"deletes", (*Int)(&t.Deletes)},
+		{"indexed", (*Int)(&t.Indexed)},
+		{"deleted", (*Int)(&t.Deleted)},
+		{"superseded", (*Int)(&t.Superseded)},
+		{"dead", (*Int)(&t.Died)},
+		{"pending", (*Int)(&t.Pending)},
+		{"resending", (*Int)(&t.Resending)},
+		{"dead_letters", (*Int)(&t.DeadLetters)},
+		{"tombstones", (*Int)(&t.Tombstones)},
+		{"tombstones_dropped", (*Int)(&t.Dropped)},
+		{"history", (*Int)(&t.History)},
+		{"history_bytes", (*Int)(&t.HistoryBytes)},
+		{"history_dropped", (*Int)(&t.HistoryDropped)},
+		{"dropped_version", (*Int)(&t.DroppedVersion)},
 	}
 }
 
-// EachTotal returns a list with an entry for each column of totals but the kind, in the order of
-// [TotalsArgs]. In a form, @ is the name of the column and # its number, counted from first. highest is
-// the form for the highest version dropped, which is no sum.
-func EachTotal(form, highest string, first int) string {
-	fields := fieldsOf(&commit.Totals{})
-	list := make([]string, len(fields))
-	for i, f := range fields {
-		if i == len(fields)-1 {
-			form = highest
-		}
-		list[i] = strings.NewReplacer("@", f.column, "#", strconv.Itoa(first+i)).Replace(form)
-	}
-	return strings.Join(list, ", ")
-}
-
-// TotalsArgs returns the values of the columns of totals.
-func TotalsArgs(t commit.Totals) []any {
-	var args []any
-	for _, f := range fieldsOf(&t) {
-		args = append(args, *f.value)
-	}
-	return args
-}
-
-// TotalsTargets returns where the columns of totals are scanned to.
-func TotalsTargets(t *commit.Totals) (targets []any) {
-	for _, f := range fieldsOf(t) {
-		targets = append(targets, f.value)
-	}
-	return targets
+// EachTotal returns a list of TotalsFields in a form, the last in another.
+func EachTotal(form, highest string) string {
+	f := TotalsFields(&commit.Totals{})
+	last := len(f) - 1
+	return f[:last].List(form) + ", " + f[last:].List(highest)
 }
 
 // SumTotals selects the totals of each kind.
-var SumTotals = `SELECT kind, ` + EachTotal("CAST(sum(@) AS bigint) AS @", "max(@) AS @", 0) + ` FROM totals GROUP BY kind`
+var SumTotals = `SELECT kind, ` + EachTotal("CAST(sum(@) AS bigint) AS @", "max(@) AS @") + ` FROM totals GROUP BY kind`
 
 // ReadTotals reads the totals of all kinds, also of those of which there was nothing yet.
 func ReadTotals(ctx context.Context, q Querier) (map[report.Kind]commit.Totals, error) {
@@ -81,7 +48,7 @@ func ReadTotals(ctx context.Context, q Querier) (map[report.Kind]commit.Totals, 
 	return all, ForRows(rows, err, func(scan func(...any) error) error {
 		var k report.Kind
 		var t commit.Totals
-		err := scan(append([]any{&k}, TotalsTargets(&t)...)...)
+		err := scan(append([]any{&k}, TotalsFields(&t).Targets()...)...)
 		if t != (commit.Totals{}) {
 			all[k] = t
 		}
