@@ -76,13 +76,8 @@ func queuePast(b *pgx.Batch, w commit.Writes, slot int16) {
 	}
 }
 
-// PastBytes implements commit.Store. Only one process drops at a time, since two would drop too much.
-func (s *store) PastBytes() (bytes int64, may bool, err error) {
-	if err = s.tx.QueryRow(s.ctx, "SELECT pg_try_advisory_xact_lock($1, $2)", s.keys.class, int32(lockHistory)).Scan(&may); err == nil {
-		err = s.tx.QueryRow(s.ctx, "SELECT coalesce(sum(history_bytes), 0)::bigint FROM totals").Scan(&bytes)
-	}
-	for _, t := range s.ledger.Totals { // changes of this transaction so far
-		bytes += t.HistoryBytes
-	}
-	return bytes, may, err
+// MayDropPast implements commit.Store.
+func (s *store) MayDropPast() (may bool, err error) {
+	err = s.tx.QueryRow(s.ctx, "SELECT pg_try_advisory_xact_lock($1, $2)", s.keys.class, int32(lockHistory)).Scan(&may)
+	return may, err
 }

@@ -144,7 +144,7 @@ func sumsHold(t testing.TB, list ...*Journal) {
 			}
 		}
 		counted, held := valueOf[int64](t, j, "SELECT coalesce(sum(bytes), 0)::bigint FROM totals"),
-			valueOf[int64](t, j, "SELECT (coalesce(sum(length(body)), 0) + $1 * count(*))::bigint FROM documents", documentBytes)
+			valueOf[int64](t, j, "SELECT (coalesce(sum(length(body)), 0) + $1 * count(*))::bigint FROM documents", commit.DocumentBytes)
 		if counted != held {
 			t.Errorf("documents of %d bytes count for %d", held, counted)
 		}

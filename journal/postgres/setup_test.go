@@ -193,7 +193,7 @@ func damageRow(t *testing.T, j *Journal, damage string) {
 	t.Helper()
 	execSQL(t, j, "UPDATE documents SET "+damage+" WHERE id = '1'")
 	execSQL(t, j, `UPDATE totals SET bytes = bytes + (SELECT sum(coalesce(length(body), 0) + $1) FROM documents) - (SELECT sum(bytes) FROM totals)
-		WHERE (slot, kind) IN (SELECT slot, kind FROM totals WHERE bytes > 0 LIMIT 1)`, documentBytes)
+		WHERE (slot, kind) IN (SELECT slot, kind FROM totals WHERE bytes > 0 LIMIT 1)`, commit.DocumentBytes)
 }
 
 // TestPostgresDamageInResend does the same to documents that are sent again and renewed.

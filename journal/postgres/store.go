@@ -29,8 +29,7 @@ type store struct {
 	names  bool // it has the lock of the names of cities
 	sync   bool // the commit must survive a power cut
 	ledger *commit.Ledger
-	grown  map[report.Kind]int64 // what documents count for, as far as it was queued
-	server string                // thisServer
+	server string // thisServer
 
 	// The versions from next to last were taken from the sequence and are not given out yet;
 	// before is the value that the sequence had before them.
@@ -202,13 +201,6 @@ func (s *store) MarkAll(kind report.Kind, after report.ResendCursor, limit int) 
 	return n, next, err
 }
 
-func (s *store) MarkDeleted(kind report.Kind, since int64) (int64, error) {
-	tag, err := s.tx.Exec(s.ctx, commit.SQL(`WITH wanted AS MATERIALIZED (
-			SELECT id FROM documents WHERE kind = $1 AND accepted_at >= $2 AND op = 'delete' AND state = {done} ORDER BY id FOR UPDATE
-		) UPDATE documents d SET state = {resend} FROM wanted w WHERE d.kind = $1 AND d.id = w.id`), string(kind), since)
-	return tag.RowsAffected(), err
-}
-
 // Flush implements commit.Store.
 func (s *store) Flush(w commit.Writes) error {
 	if err := s.checkNames(w.Rows); err != nil {
@@ -258,13 +250,11 @@ func (s *store) queueWrites(b *pgx.Batch, w commit.Writes) *pgx.Batch {
 		switch {
 		case r.Fresh:
 			fresh = append(fresh, r)
-			s.grown[r.Kind] += documentBytes
 		case r.Written:
 			written = append(written, r)
 		default:
 			rest = append(rest, r)
 		}
-		s.grown[r.Kind] += r.Bytes - r.Was.Bytes
 	}
 	for _, list := range [][]*commit.Row{fresh, written, rest} {
 		slices.SortFunc(list, func(a, b *commit.Row) int { return commit.CompareKeys(a.Key, b.Key) })
@@ -295,8 +285,8 @@ func updateQuery(f tables.Fields) string {
 // queueLedger queues the statements that add to the sums what has changed since before.
 func (s *store) queueLedger(b *pgx.Batch, before commit.Ledger) {
 	for _, k := range report.AllKinds() {
-		if t := s.ledger.Totals[k]; t != (commit.Totals{}) || s.grown[k] != 0 {
-			b.Queue(addTotals, append(tables.TotalsFields(&t).Values(), s.slot(), string(k), s.grown[k])...)
+		if t := s.ledger.Totals[k]; t != (commit.Totals{}) {
+			b.Queue(addTotals, append(tables.TotalsFields(&t).Values(), s.slot(), string(k))...)
 		}
 	}
 	refusals, size := s.ledger.Refusals-before.Refusals, s.ledger.RefusalBytes-before.RefusalBytes
@@ -329,9 +319,9 @@ func (s *store) Query(f func(scan func(...any) error) error, query string, args 
 	return rows.Err()
 }
 
-func dialect(query string) string {
-	return strings.ReplaceAll(query, "{skip locked}", "FOR UPDATE SKIP LOCKED")
-}
+func dialect(query string) string { return commit.SQL(words.Replace(query)) }
+
+var words = strings.NewReplacer("{lock}", "ORDER BY id FOR UPDATE", "{skip locked}", "FOR UPDATE SKIP LOCKED", "{and unclaimed}", "AND claimed = 0")
 
 func parameters(args []any) []any {
 	for i, a := range args {
@@ -349,8 +339,8 @@ const slots = 16
 // slot is the one that this process adds to.
 func (s *store) slot() int16 { return int16(s.me % slots) }
 
-var addTotals = fmt.Sprintf(`INSERT INTO totals AS t (%[1]s, slot, kind, bytes) VALUES (%[2]s, $%[3]d, $%[4]d, $%[5]d)
-	ON CONFLICT (slot, kind) DO UPDATE SET bytes = t.bytes + excluded.bytes, %[6]s`, totals.List("@"), totals.List("$#"), len(totals)+1, len(totals)+2, len(totals)+3,
+var addTotals = fmt.Sprintf(`INSERT INTO totals AS t (%[1]s, slot, kind) VALUES (%[2]s, $%[3]d, $%[4]d)
+	ON CONFLICT (slot, kind) DO UPDATE SET %[5]s`, totals.List("@"), totals.List("$#"), len(totals)+1, len(totals)+2,
 	tables.EachTotal("@ = t.@ + excluded.@", "@ = greatest(t.@, excluded.@)"))
 
 var totals = tables.TotalsFields(&commit.Totals{})

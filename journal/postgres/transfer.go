@@ -202,8 +202,7 @@ func (c *copyConn) Insert(ctx context.Context, table *tables.Table, rows iter.Se
 func (c *copyConn) Finish(ctx context.Context, head tables.Head) error {
 	err := head.Write(ctx, c.Conn, tables.Postgres)
 	if err == nil {
-		_, err = c.tx.Exec(ctx, sumDocuments+`;
-			UPDATE meta SET refusals = sums.n, refusal_bytes = sums.bytes FROM (SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM refusals) AS sums;
+		_, err = c.tx.Exec(ctx, `UPDATE meta SET refusals = sums.n, refusal_bytes = sums.bytes FROM (SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM refusals) AS sums;
 			ANALYZE documents, refusals, receipts, history`)
 	}
 	return err

@@ -207,10 +207,10 @@ func (s *store) giveUp(conn *pgx.Conn) {
 
 // begin starts a transaction and locks the rows of a group, in one round trip.
 func (j *Journal) begin(ctx context.Context, conn *pgx.Conn, group []*commit.Request, locks *lockSet) (*commit.Transaction, *store, commit.Ledger, error) {
-	l := commit.Ledger{Totals: map[report.Kind]commit.Totals{}}
+	l := commit.Ledger{}.Begin()
 	s := &store{
 		ctx: ctx, tx: conn, keys: j.keys, at: j.clock.now(), me: j.member.me.Load(), names: locks.names, sync: commit.NeedsSync(group), spare: locks.spare, ledger: &l, wall: j.opt.Now,
-		first: 1, next: 1, grown: map[report.Kind]int64{},
+		first: 1, next: 1,
 	}
 	keys, takes := wanted(group, locks.keys)
 	b := &pgx.Batch{}

@@ -5,44 +5,7 @@ import (
 	"fmt"
 
 	"riskdex/journal/internal/commit"
-	"riskdex/journal/internal/tables"
-	"riskdex/report"
 )
-
-// Tombstones implements commit.Store.
-func (s *store) Tombstones(kind report.Kind) (int64, error) {
-	return s.ledger.Totals[kind].Tombstones, nil
-}
-
-// DropDeleted implements commit.Store.
-func (s *store) DropDeleted(kind report.Kind, after commit.Cursor, before int64, limit int) (dropped []report.Version, next commit.Cursor, err error) {
-	var old []int64
-	looked := 0
-	if err := s.forRows(func(scan func(...any) error) error {
-		var doc, version, ended tables.Int
-		looked++
-		err := scan(&doc, (*tables.Text)(&next.ID), &version, (*tables.Int)(&next.AcceptedAt), &ended)
-		if int64(ended) < before {
-			old, dropped = append(old, int64(doc)), append(dropped, report.Version(version))
-		}
-		return err
-	}, oldDeleted, string(kind), after.AcceptedAt, string(after.ID), before); err != nil {
-		return nil, commit.Cursor{}, err
-	}
-	if looked < limit {
-		next = commit.Cursor{}
-	}
-	for _, doc := range old {
-		if _, err := s.exec(`DELETE FROM documents WHERE doc = ?`, doc); err != nil {
-			return nil, commit.Cursor{}, err
-		}
-	}
-	return dropped, next, nil
-}
-
-var oldDeleted = fmt.Sprintf(`SELECT doc, id, version, accepted_at, ended_at FROM documents INDEXED BY documents_deleted
-	WHERE kind = ?1 AND (accepted_at, id) > (?2, ?3) AND accepted_at < ?4 AND op = 'delete' AND state = {done}
-	ORDER BY accepted_at, id LIMIT %d`, commit.TombstoneStep)
 
 const (
 	// vacuumPages is how many pages one transaction gives back: 1 MiB.

@@ -36,7 +36,7 @@ func (s *store) keepEntry(e *commit.Entry) error {
 		if classify(err) != commit.FaultRequest {
 			return err
 		}
-		s.count(e, commit.HistoryRowBytes-e.Size()) // what it replaces is damaged
+		s.count(e.Key.Kind, commit.HistoryRowBytes-e.Size()) // what it replaces is damaged
 		e.Old, e.Body = commit.Replaced{}, nil
 	}
 	_, err := s.exec(keepRow, append(tables.PastFields(&e.HistoryRow).Values(), orNull(e.Body))...)
@@ -55,7 +55,7 @@ func (s *store) keepOf(e *commit.Entry, args []any) error {
 		var form int
 		err := s.Query(func(scan func(...any) error) error { return scan(&form) }, keepSame, append([]any{e.Body, e.Body}, args...)...)
 		if form == commit.FormRaw {
-			s.count(e, e.Old.Bytes)
+			s.count(e.Key.Kind, e.Old.Bytes)
 		}
 		return err
 	}
@@ -68,10 +68,8 @@ func (s *store) keepOf(e *commit.Entry, args []any) error {
 }
 
 // count corrects what the history counts for.
-func (s *store) count(e *commit.Entry, bytes int64) {
-	t := s.ledger.Totals[e.Key.Kind]
-	t.HistoryBytes += bytes
-	s.ledger.Totals[e.Key.Kind] = t
+func (s *store) count(kind report.Kind, bytes int64) {
+	s.ledger.Update(kind, func(t *commit.Totals) { t.HistoryBytes += bytes })
 }
 
 var pastFields = tables.PastFields(&commit.HistoryRow{})
@@ -91,13 +89,8 @@ func keepQuery(form, body string) string {
 	return fmt.Sprintf(`INSERT INTO history (old_form, old_body, %s, kind, id) SELECT %s, %s, %s, kind, id FROM documents WHERE doc = ?`, kept.List("@"), form, body, kept.List("?"))
 }
 
-// PastBytes implements commit.Store.
-func (s *store) PastBytes() (bytes int64, may bool, err error) {
-	for _, t := range s.ledger.Totals {
-		bytes += t.HistoryBytes
-	}
-	return bytes, true, nil
-}
+// MayDropPast implements commit.Store.
+func (s *store) MayDropPast() (bool, error) { return true, nil }
 
 // deflated is a body that was compressed.
 type deflated struct {
@@ -202,9 +195,7 @@ func (list replaceBodies) Execute(tx *commit.Transaction) error {
 			return err
 		}
 		if n > 0 { // and it was not dropped
-			t := s.ledger.Totals[d.kind]
-			t.HistoryBytes += int64(len(d.body)) - d.had
-			s.ledger.Totals[d.kind] = t
+			s.count(d.kind, int64(len(d.body))-d.had)
 		}
 	}
 	return nil

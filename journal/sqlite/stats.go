@@ -15,8 +15,7 @@ import (
 // load reads the ledger.
 func (e *engine) load(ctx context.Context) (commit.Ledger, error) {
 	l := commit.Ledger{}
-	var err error
-	if l.Totals, err = tables.ReadTotals(ctx, e.write.Conn); err != nil {
+	if _, err := tables.ReadTotals(ctx, e.write.Conn); err != nil {
 		return l, fmt.Errorf("read the totals: %w", nonsense(err))
 	}
 	if err := e.write.QueryRowContext(ctx, `SELECT value FROM meta WHERE name = 'last_version'`).Scan(&l.LastVersion); err != nil {

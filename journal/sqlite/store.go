@@ -49,7 +49,7 @@ var (
 
 	insert       = insertQuery(1, tables.SpecialFields)
 	insertMany   = insertQuery(many, tables.ContentFields)
-	updateTotals = `UPDATE totals SET ` + tables.EachTotal("@ = ?", "@ = ?") + ` WHERE kind = ?`
+	updateTotals = `UPDATE totals SET ` + tables.EachTotal("@ = @ + ?", "@ = max(@, ?)") + ` WHERE kind = ?`
 )
 
 const (
@@ -184,10 +184,6 @@ func (s *store) MarkAll(kind report.Kind, after report.ResendCursor, limit int) 
 	return n, next, err
 }
 
-func (s *store) MarkDeleted(kind report.Kind, since int64) (int64, error) {
-	return s.exec(`UPDATE documents SET state = {resend} WHERE kind = ?1 AND accepted_at >= ?2 AND op = 'delete' AND state = {done}`, string(kind), since)
-}
-
 // Exec implements commit.Store.
 func (s *store) Exec(query string, args ...any) (int64, error) { return s.exec(query, args...) }
 
@@ -217,7 +213,7 @@ func (s *store) finish(before commit.Ledger) error {
 		}
 	}
 	for k, t := range s.ledger.Totals {
-		if t == before.Totals[k] {
+		if t == (commit.Totals{}) {
 			continue
 		}
 		if _, err := s.exec(updateTotals, append(tables.TotalsFields(&t).Values(), string(k))...); err != nil {

@@ -109,7 +109,7 @@ func (j *Journal) noteLoss(found commit.Loss) error {
 	if _, err := j.e.write.exec(begin); err != nil {
 		return err
 	}
-	after := j.ledger.Clone()
+	after := j.ledger.Begin()
 	s := newStore(j.e, &after)
 	s.now = j.opt.Now()
 	tx := commit.NewTransaction(s, s.now, &after)

@@ -162,7 +162,7 @@ func (j *Journal) commit(group []*commit.Request, last bool) (all []*commit.Requ
 	if _, err := j.e.write.exec(begin); err != nil {
 		return group, false, fmt.Errorf("begin a transaction: %w", err)
 	}
-	after := j.ledger.Clone()
+	after := j.ledger.Begin()
 	s := newStore(j.e, &after)
 	tx := commit.NewTransaction(s, j.opt.Now(), &after)
 	tx.Growth = j.Growth()

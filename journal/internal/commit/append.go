@@ -264,8 +264,9 @@ func (tx *Transaction) remember(c report.Change, addressed report.ID, old *Row) 
 	if old != nil {
 		return true, nil
 	}
-	n, err := tx.Store.Tombstones(c.Kind)
-	if err != nil || n < journal.MaxRemembered {
+	var n int64
+	_, err := one(tx.Store, []any{&n}, `SELECT CAST(coalesce(sum(tombstones), 0) AS bigint) FROM totals WHERE kind = $1`, string(c.Kind))
+	if n += tx.ledger.Totals[c.Kind].Tombstones; err != nil || n < journal.MaxRemembered {
 		return true, err
 	}
 	if err = tx.forgetPlaces(math.MaxInt64); err == nil {
@@ -352,12 +353,12 @@ func (tx *Transaction) put(c *report.Change, n report.Naming, origin report.Vers
 	if old != nil && old.State == StatePending {
 		waiting = old.WaitedAt
 	}
-	tx.ledger.update(c.Kind, func(t *Totals) {
+	tx.ledger.Update(c.Kind, func(t *Totals) {
 		if old != nil {
 			t.leave(old.State)
 		}
 		t.accept(c.Op)
-		t.count(c.Op, old)
+		t.count(*c, old)
 	})
 	tx.touch(c.Key, true)
 	tx.Wake = true

@@ -94,7 +94,7 @@ func (tx *Transaction) keepPast(c report.Change, old *Row) {
 	by.Sender, by.Address, by.Call, by.Request = clip(by.Sender, maxSender), clip(by.Address, maxSender), clip(by.Call, maxCall), clip(by.Request, maxRequest)
 	e := entryOf(c, by, old)
 	tx.writes.Past = append(tx.writes.Past, &e)
-	tx.ledger.update(c.Kind, func(t *Totals) {
+	tx.ledger.Update(c.Kind, func(t *Totals) {
 		t.History++
 		t.HistoryBytes += e.Size()
 	})

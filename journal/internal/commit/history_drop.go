@@ -111,8 +111,15 @@ func (d *dropPast) Execute(tx *Transaction) error {
 		before = tx.Now.Add(-d.opt.History).UnixMicro()
 	}
 	d.dropped = 0
-	bytes, may, err := tx.Store.PastBytes()
-	if err != nil || !may {
+	if may, err := tx.Store.MayDropPast(); err != nil || !may {
+		return err
+	}
+	bytes := int64(0)
+	_, err := one(tx.Store, []any{&bytes}, `SELECT CAST(coalesce(sum(history_bytes), 0) AS bigint) FROM totals`)
+	for _, t := range tx.ledger.Totals {
+		bytes += t.HistoryBytes
+	}
+	if err != nil {
 		return err
 	}
 	excess, cut, last := max(bytes-d.opt.HistoryMaxBytes, d.over), false, int64(0)
@@ -134,7 +141,7 @@ func (d *dropPast) Execute(tx *Transaction) error {
 			var kind string
 			var size int64
 			err := scan(&kind, &size)
-			tx.ledger.update(report.Kind(kind), func(t *Totals) {
+			tx.ledger.Update(report.Kind(kind), func(t *Totals) {
 				t.History--
 				t.HistoryBytes -= size + HistoryRowBytes
 				t.HistoryDropped++

@@ -1,21 +1,18 @@
 package commit
 
-import (
-	"maps"
+import "riskdex/report"
 
-	"riskdex/report"
-)
-
-// Ledger is what the writer knows of the journal besides its documents. In SQLite a transaction works
-// on a copy, which replaces the original once it is committed; in PostgreSQL it begins at zero, and what
-// the transaction adds is added to the table.
+// Ledger is what the writer knows of the journal besides its documents. A transaction changes a copy.
 type Ledger struct {
-	LastVersion  report.Version // the highest ever given out
-	Totals       map[report.Kind]Totals
-	Refusals     int   // kept
-	RefusalBytes int64 // of those kept
-	Loss         Loss  // in a journal for one process
+	LastVersion  report.Version         // the highest ever given out
+	Totals       map[report.Kind]Totals // what the transaction adds to them
+	Refusals     int                    // kept
+	RefusalBytes int64                  // of those kept
+	Loss         Loss                   // in a journal for one process
 }
+
+// DocumentBytes is the size that a document counts for in addition to its body.
+const DocumentBytes = 500
 
 // Totals are the sums of one kind, or what a transaction adds to them.
 type Totals struct {
@@ -25,18 +22,19 @@ type Totals struct {
 	Tombstones, Dropped                int64 // documents that are deleted, as it is now; and those that were dropped
 	History, HistoryBytes              int64 // rows of the history, as it is now, and what they count for
 	HistoryDropped                     int64 // rows that were dropped
+	Bytes                              int64 // what the documents count for
 
 	DroppedVersion report.Version // the highest of a tombstone that was dropped
 }
 
-// Clone is a copy that may be changed.
-func (l Ledger) Clone() Ledger {
-	l.Totals = maps.Clone(l.Totals)
+// Begin is a copy for a transaction.
+func (l Ledger) Begin() Ledger {
+	l.Totals = map[report.Kind]Totals{}
 	return l
 }
 
-// update changes the totals of a kind.
-func (l Ledger) update(k report.Kind, f func(*Totals)) {
+// Update changes the totals of a kind.
+func (l Ledger) Update(k report.Kind, f func(*Totals)) {
 	t := l.Totals[k]
 	f(&t)
 	l.Totals[k] = t
@@ -79,12 +77,18 @@ func (t *Totals) accept(op report.Op) {
 	}
 }
 
-// count adds the tombstone that a change makes, and takes off the one that it replaces.
-func (t *Totals) count(op report.Op, old *Row) {
+// count counts the size of a change and the tombstone that it makes, and no longer those of what it replaces.
+func (t *Totals) count(c report.Change, old *Row) {
+	t.Bytes += int64(len(c.Body))
+	if old == nil {
+		t.Bytes += DocumentBytes
+	} else {
+		t.Bytes -= old.Bytes
+	}
 	if old != nil && old.Op == report.Delete {
 		t.Tombstones--
 	}
-	if op == report.Delete {
+	if c.Op == report.Delete {
 		t.Tombstones++
 	}
 }

@@ -96,7 +96,10 @@ func (tx *Transaction) dropDead(c Content, r *Row) (bool, error) {
 		c.Body = nil
 		r.CRC = int64(Checksum(c.Change))
 	}
-	tx.ledger.update(c.Kind, func(t *Totals) { t.leave(StateDead) })
+	tx.ledger.Update(c.Kind, func(t *Totals) {
+		t.leave(StateDead)
+		t.Bytes -= r.Bytes
+	})
 	tx.touch(c.Key, false)
 	r.drop(tx.Now.UnixMicro())
 	tx.change(r)

@@ -121,7 +121,7 @@ func TestRulesInMemory(t *testing.T) {
 	if len(m.past) != 2 || m.past[1].Old.State != StateDead || m.past[1].Old.Ended != -101 || m.past[1].Old.Form != FormSame {
 		t.Errorf("the history is %+v", m.past)
 	}
-	if got, want := l.Totals[key.Kind], (Totals{Indexes: 2, Indexed: 1, Died: 1, History: 2, HistoryBytes: 2 * HistoryRowBytes}); got != want {
+	if got, want := l.Totals[key.Kind], (Totals{Indexes: 2, Indexed: 1, Died: 1, History: 2, HistoryBytes: 2 * HistoryRowBytes, Bytes: DocumentBytes}); got != want {
 		t.Errorf("the totals are %+v, want %+v", got, want)
 	}
 

@@ -27,7 +27,7 @@ func (tx *Transaction) Reissue(c Content, r *Row) (bool, error) {
 	if err := tx.checkHeld(r.Version); err != nil {
 		return false, err
 	}
-	tx.ledger.update(c.Kind, func(t *Totals) { t.Resending++ })
+	tx.ledger.Update(c.Kind, func(t *Totals) { t.Resending++ })
 	tx.touch(c.Key, false)
 	tx.Wake = true
 	if !c.Intact {

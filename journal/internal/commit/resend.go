@@ -69,14 +69,15 @@ func (t *markDeleted) Execute(tx *Transaction) (err error) {
 	if err = tx.forget(); err != nil {
 		return err
 	}
-	t.marked, err = tx.Store.MarkDeleted(t.kind, t.since)
+	t.marked, err = tx.Store.Exec(`UPDATE documents SET state = {resend} WHERE kind = $1 AND id IN
+		(SELECT id FROM documents WHERE kind = $1 AND accepted_at >= $2 AND op = 'delete' AND state = {done} {lock})`, string(t.kind), t.since)
 	tx.marked(t.kind, t.marked)
 	return err
 }
 
 // marked notes that documents of a kind were marked.
 func (tx *Transaction) marked(kind report.Kind, n int64) {
-	tx.ledger.update(kind, func(t *Totals) { t.Resending += n })
+	tx.ledger.Update(kind, func(t *Totals) { t.Resending += n })
 	tx.Kinds[kind], tx.ByKind = struct{}{}, true
 	tx.Wake = tx.Wake || n > 0
 }

@@ -44,12 +44,11 @@ type Was struct {
 	Op   report.Op
 	Code string
 	report.Naming
-	Bytes int64
 }
 
 // wrote notes that the table has the row.
 func (r *Row) wrote() {
-	r.Was = Was{r.Op, r.Code, r.Naming, r.Bytes}
+	r.Was = Was{r.Op, r.Code, r.Naming}
 	r.Body, r.Fresh, r.Written, r.changed = nil, false, false, false
 }
 

@@ -125,7 +125,7 @@ func (tx *Transaction) end(s report.Settlement, r *Row) {
 
 // countEnd counts the end of a document that waited in a state.
 func (tx *Transaction) countEnd(s report.Settlement, state int64) {
-	tx.ledger.update(s.Kind, func(t *Totals) {
+	tx.ledger.Update(s.Kind, func(t *Totals) {
 		if state == StatePending {
 			t.settle(s.Outcome)
 		} else {

@@ -34,10 +34,12 @@ func StateName(state int64) report.State {
 }
 
 // SQL returns a statement in which states have names: {pending}, {done}, {dead}, {resend} and
-// {dropped} become their numbers. In what only PostgreSQL needs, {skip locked} becomes nothing.
+// {dropped} become their numbers. What only PostgreSQL needs becomes nothing: {lock} waits for rows in the
+// order of their ids, {skip locked} leaves out those that another process has locked, and {and unclaimed}
+// those that are claimed.
 func SQL(statement string) string { return names.Replace(statement) }
 
 var names = strings.NewReplacer(
 	"{pending}", strconv.Itoa(StatePending), "{done}", strconv.Itoa(StateDone), "{dead}", strconv.Itoa(StateDead),
-	"{resend}", strconv.Itoa(StateResend), "{dropped}", strconv.Itoa(StateDropped), "{skip locked}", "",
+	"{resend}", strconv.Itoa(StateResend), "{dropped}", strconv.Itoa(StateDropped), "{lock}", "", "{skip locked}", "", "{and unclaimed}", "",
 )

@@ -35,26 +35,15 @@ type Store interface {
 	// Unclaim ends the claim of a settled change, and defers the document if the settlement
 	// says so, in a store that keeps claims. It reports whether that changed the row.
 	Unclaim(n Settled, r *Row) bool
-	// PastBytes returns what the history counts for. It reports false where another process is dropping
-	// from it.
-	PastBytes() (bytes int64, may bool, err error)
+	// MayDropPast reports false where another process is dropping from the history: two would drop too much.
+	MayDropPast() (bool, error)
 
-	// MarkAll and MarkDeleted mark the settled documents of a kind, or its tombstones, to be sent again,
-	// and return how many. MarkAll looks at limit of them, after a cursor, and returns where to go on,
-	// which is the zero cursor at the end.
+	// MarkAll marks settled documents of a kind to be sent again, and returns how many. It looks at limit of
+	// them, after a cursor, and returns where to go on, which is the zero cursor at the end.
 	MarkAll(kind report.Kind, after report.ResendCursor, limit int) (n int64, next report.ResendCursor, err error)
-	MarkDeleted(kind report.Kind, since int64) (int64, error)
 
-	// DropDeleted drops settled deletes of a kind that were settled before a time, and
-	// looks at up to limit of them after a cursor. It returns the versions of those that it has
-	// dropped, and where to go on, which is the zero cursor at the end.
-	DropDeleted(kind report.Kind, after Cursor, before int64, limit int) (dropped []report.Version, next Cursor, err error)
-
-	// Tombstones is how many documents of a kind are deleted.
-	Tombstones(kind report.Kind) (int64, error)
-
-	// Exec executes a statement of the small tables and returns how many rows it changed. Query calls f with
-	// each row of a result, until f returns ErrEnough. A parameter that the schema calls @text is a Text.
+	// Exec executes a statement (see SQL) and returns how many rows it changed. Query calls f with each row of
+	// a result, until f returns ErrEnough. A parameter that the schema calls @text is a Text.
 	Exec(query string, args ...any) (int64, error)
 	Query(f func(scan func(...any) error) error, query string, args ...any) error
 }

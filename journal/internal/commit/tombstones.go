@@ -62,11 +62,31 @@ func (d *dropDeleted) Execute(tx *Transaction) error {
 	if err := tx.forget(); err != nil {
 		return err
 	}
-	dropped, next, err := tx.Store.DropDeleted(d.kind, d.after, tx.Now.Add(-d.keep).UnixMicro(), TombstoneStep)
-	d.dropped, d.next = len(dropped), next
-	tx.ledger.update(d.kind, func(t *Totals) {
+	var dropped []report.Version
+	before, looked := tx.Now.Add(-d.keep).UnixMicro(), 0
+	d.next = d.after
+	err := tx.Store.Query(func(scan func(...any) error) error {
+		var id []byte
+		err := scan(&d.next.AcceptedAt, &id)
+		d.next.ID, looked = report.ID(id), looked+1
+		return err
+	}, lookAtDeleted, string(d.kind), d.after.AcceptedAt, Text(d.after.ID), before)
+	if err == nil {
+		err = tx.Store.Query(func(scan func(...any) error) error {
+			var v int64
+			err := scan(&v)
+			dropped = append(dropped, report.Version(v))
+			return err
+		}, dropDeletedRows, string(d.kind), d.after.AcceptedAt, Text(d.after.ID), before, d.next.AcceptedAt, Text(d.next.ID))
+	}
+	if looked < TombstoneStep {
+		d.next = Cursor{}
+	}
+	d.dropped = len(dropped)
+	tx.ledger.Update(d.kind, func(t *Totals) {
 		t.Tombstones -= int64(len(dropped))
 		t.Dropped += int64(len(dropped))
+		t.Bytes -= DocumentBytes * int64(len(dropped))
 		for _, v := range dropped {
 			t.DroppedVersion = max(t.DroppedVersion, v)
 		}
@@ -76,6 +96,14 @@ func (d *dropDeleted) Execute(tx *Transaction) error {
 	}
 	return err
 }
+
+// What another process has locked is left for the next round.
+var (
+	settledDeletes  = ` FROM documents WHERE kind = $1 AND (accepted_at, id) > ($2, $3) AND accepted_at < $4 AND op = 'delete' AND state = {done}`
+	lookAtDeleted   = fmt.Sprintf(`SELECT accepted_at, id`+settledDeletes+` ORDER BY accepted_at, id LIMIT %d`, TombstoneStep)
+	dropDeletedRows = `DELETE FROM documents WHERE kind = $1 AND id IN
+		(SELECT id` + settledDeletes + ` AND (accepted_at, id) <= ($5, $6) AND ended_at < $4 {and unclaimed} {skip locked}) RETURNING version`
+)
 
 // DropDeletedRegularly drops old tombstones of a journal now and then, until ctx ends. After
 // each round it calls after.

@@ -97,10 +97,10 @@ postgres: 	slot               smallint NOT NULL DEFAULT 0,
 	history            @int NOT NULL DEFAULT 0,
 	history_bytes      @int NOT NULL DEFAULT 0,
 	history_dropped    @int NOT NULL DEFAULT 0,
+	bytes              @int NOT NULL DEFAULT 0, -- what documents count for towards the limit of the journal
 	dropped_version    @int NOT NULL DEFAULT 0, -- the highest of a tombstone that was dropped
 sqlite: 	PRIMARY KEY (kind)
 sqlite: ) STRICT, WITHOUT ROWID;
-postgres: 	bytes              bigint NOT NULL DEFAULT 0, -- what documents count for towards the limit of the journal
 postgres: 	PRIMARY KEY (slot, kind)
 postgres: ) WITH (fillfactor = 50);
 

@@ -24,6 +24,7 @@ func TotalsFields(t *commit.Totals) Fields {
 		{"history", (*Int)(&t.History)},
 		{"history_bytes", (*Int)(&t.HistoryBytes)},
 		{"history_dropped", (*Int)(&t.HistoryDropped)},
+		{"bytes", (*Int)(&t.Bytes)},
 		{"dropped_version", (*Int)(&t.DroppedVersion)},
 	}
 }
