@@ -22,5 +22,5 @@
 //	store.go        what an engine does for it; state.go states, fault.go errors of the database
 //	claim.go        what claims of both engines share; signal.go wakes who waits
 //
-// And what is read or kept: delivered.go, document.go, history.go, history_read.go, lineage.go, record.go.
+// And what is read or kept: document.go, history.go, lineage.go, record.go.
 package commit

@@ -2,8 +2,6 @@ package commit
 
 import (
 	"bytes"
-	"compress/flate"
-	"io"
 
 	"riskdex/report"
 )
@@ -148,12 +146,4 @@ func (tx *Transaction) noteReached(s report.Settlement) {
 
 func reached(s report.Settlement) bool {
 	return s.Outcome == report.Indexed || s.Outcome == report.Deleted
-}
-
-// inflate returns the body of the version that was replaced.
-func inflate(old Replaced, body []byte) ([]byte, error) {
-	if old.Form != FormDeflated {
-		return body, nil
-	}
-	return io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(body)), old.Bytes+1))
 }

@@ -74,10 +74,12 @@ func scanNewest(scan func(...any) error) (d report.Delivered, err error) {
 }
 
 func scanReplaced(scan func(...any) error) (report.Delivered, error) {
-	var k report.Key
-	var op report.Op
-	var given, by report.Version
+	d := report.Delivered{Replaced: true}
 	var at, state, ended Int
-	err := scan((*Int)(&given), (*Text)(&k.Kind), (*Text)(&k.ID), (*Text)(&op), (*Int)(&by), &at, &state, &ended)
-	return commit.ReplacedDocument(k, given, op, by, int64(at), int64(state), int64(ended)), err
+	err := scan((*Int)(&d.Given), (*Text)(&d.Kind), (*Text)(&d.ID), (*Text)(&d.Op), (*Int)(&d.ReplacedBy), &at, &state, &ended)
+	if d.Version = d.Given; d.ReplacedBy != 0 {
+		d.State, d.ReplacedAt = commit.StateName(int64(state)), commit.FromMicro(int64(at))
+	}
+	d.SearchableAt = fromMicro(reachedAt(int64(state), int64(ended)))
+	return d, err
 }

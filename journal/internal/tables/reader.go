@@ -12,7 +12,6 @@ import (
 
 // Reader implements the methods of a journal that only read. Every engine embeds it.
 type Reader struct {
-	commit.Histories
 	engine Engine
 	hooks  Hooks
 }
@@ -42,9 +41,7 @@ type Querier interface {
 
 // NewReader returns the methods for an engine.
 func NewReader(e Engine, h Hooks) *Reader {
-	r := &Reader{engine: e, hooks: h}
-	r.Histories = commit.NewHistories(r.inPast)
-	return r
+	return &Reader{engine: e, hooks: h}
 }
 
 // read calls f for a single statement; what and args say what it is about.
