@@ -13,34 +13,19 @@ import (
 	"riskdex/report"
 )
 
-// Claim implements Journal.
-func (j *Journal) Claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error) {
-	if err := report.CheckKind(kind); err != nil {
-		return nil, err
-	}
+// tryClaim implements commit.Hooks.Claim.
+func (j *Journal) tryClaim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) (t commit.Taking, err error) {
 	if err := j.closed(); err != nil {
-		return nil, err
+		return t, err
 	}
 	if maxChanges > 0 && j.idle.IsIdle(kind) {
-		return nil, nil
+		return t, nil
 	}
-	for {
-		changes, damaged, err := j.claim(ctx, kind, maxChanges, maxBytes)
-		if errors.Is(err, errNotCompared) {
-			if err = j.compareServer(ctx); err == nil {
-				continue
-			}
-		}
-		for _, c := range damaged {
-			commit.SetAsideDamaged(ctx, j.queue, j.opt.Log, c.Key, c.Version)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("claim %s from the journal: %w", kind, err)
-		}
-		if len(changes) > 0 || len(damaged) == 0 {
-			return changes, nil
-		}
+	t, err = j.claim(ctx, kind, maxChanges, maxBytes)
+	if errors.Is(err, errNotCompared) {
+		return commit.Taking{Missed: true}, j.compareServer(ctx)
 	}
+	return t, err
 }
 
 // candidate is a row that is locked and may be claimed.
@@ -60,13 +45,13 @@ type lockedRows struct {
 
 // claim gives out what can be claimed, in two round trips: the first locks rows and returns
 // their sizes, the second claims those that fit and returns their bodies.
-func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) (changes, damaged []report.Change, err error) {
+func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) (t commit.Taking, err error) {
 	j.reading.Lock()
 	defer j.reading.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, j.pace.group) // in case the server is gone
 	defer cancel()
 	if err := j.releaseUncertain(ctx); err != nil {
-		return nil, nil, err
+		return t, err
 	}
 	nothing := false
 	j.idle.BeginLookup(kind)
@@ -74,7 +59,7 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 
 	conn, err := j.pool.Acquire(ctx)
 	if err != nil {
-		return nil, nil, err
+		return t, err
 	}
 	defer conn.Release()
 	me := j.member.me.Load()
@@ -95,15 +80,15 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 	}
 	if err != nil || len(ids) == 0 {
 		rollback(conn.Conn())
-		return nil, nil, err
+		return t, err
 	}
-	if changes, damaged, err = takeClaims(ctx, conn.Conn(), me, kind, ids); err != nil {
+	if t, err = takeClaims(ctx, conn.Conn(), me, kind, ids); err != nil {
 		j.uncertain = append(j.uncertain, uncertainClaim{me, kind, ids})
 		rollback(conn.Conn())
-		return nil, nil, err
+		return t, err
 	}
-	j.order.Gave(kind, changes)
-	return changes, damaged, nil
+	j.order.Gave(kind, t.Changes)
+	return t, nil
 }
 
 // rollback ends a transaction that has changed nothing.
@@ -195,7 +180,7 @@ func choose(free map[int][]candidate, states [2]int, maxBytes int64) (ids [][]by
 }
 
 // takeClaims claims rows that are locked, and verifies them.
-func takeClaims(ctx context.Context, conn *pgx.Conn, me int64, kind report.Kind, ids [][]byte) (changes, damaged []report.Change, err error) {
+func takeClaims(ctx context.Context, conn *pgx.Conn, me int64, kind report.Kind, ids [][]byte) (t commit.Taking, err error) {
 	index := map[string]int{}
 	for i, id := range ids {
 		index[string(id)] = i
@@ -219,14 +204,14 @@ func takeClaims(ctx context.Context, conn *pgx.Conn, me int64, kind report.Kind,
 	})
 	b.Queue("COMMIT")
 	if err := conn.SendBatch(ctx, b).Close(); err != nil {
-		return nil, nil, err
+		return t, err
 	}
 	for i, c := range all {
 		if intact[i] {
-			changes = append(changes, c)
+			t.Changes = append(t.Changes, c)
 		} else {
-			damaged = append(damaged, c)
+			t.Damaged = append(t.Damaged, commit.Damaged{Stamp: report.Stamp{Key: c.Key, Version: c.Version}})
 		}
 	}
-	return changes, damaged, nil
+	return t, nil
 }

@@ -65,6 +65,6 @@ func TestClaimEndsInOneGroupWithResend(t *testing.T) {
 
 func TestResendInPieces(t *testing.T) {
 	j := openPostgresTest(t)
-	j.Requests = commit.NewRequests(j.opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Contents: j.contents, Piece: 2})
+	j.Requests = commit.NewRequests(j.opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Claim: j.tryClaim, Contents: j.Contents, Piece: 2})
 	journaltest.ResendInPieces(t, j)
 }

@@ -126,8 +126,8 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 	j.idle = commit.NewIdleCache(opt.Now)
 	j.opt, j.queue = opt, commit.NewQueue()
 	j.queue.Concurrent = true
-	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Over: j.measure, Contents: j.contents, Lost: j.lost})
 	j.Reader = j.reader()
+	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Over: j.measure, Claim: j.tryClaim, Contents: j.Contents, Lost: j.lost})
 	j.close = sync.OnceValue(j.shutDown)
 	if j.pool, err = pgxpool.NewWithConfig(ctx, cfg); err != nil {
 		return nil, err

@@ -44,11 +44,6 @@ func (j *Journal) inSnapshot(ctx context.Context, f func(*sql.Tx) error) error {
 	})
 }
 
-// contents implements commit.Hooks.Contents.
-func (j *Journal) contents(ctx context.Context, stamps []report.Stamp) ([]commit.Content, []report.Stamp, error) {
-	return j.Contents(ctx, stamps, nil)
-}
-
 // statsQuery also selects the time, the processes that are alive, and which kinds they hold. Who asks is
 // alive, whenever it last said so.
 var statsQuery = tables.StatsQuery(tables.Postgres, serverTime("$1"),

@@ -12,46 +12,21 @@ import (
 	"riskdex/report"
 )
 
-// Claim implements Journal.
-func (j *Journal) Claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error) {
-	if err := report.CheckKind(kind); err != nil {
-		return nil, err
+// tryClaim implements commit.Hooks.Claim.
+func (j *Journal) tryClaim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) (t commit.Taking, err error) {
+	if err := ctx.Err(); err != nil {
+		return t, err
 	}
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		var t taking
-		err := j.read(func(e *engine) (err error) {
-			t, err = j.claim(e, kind, maxChanges, maxBytes)
-			return err
-		})
-		for _, d := range t.damaged {
-			if d.unreadable != nil {
-				j.opt.Log.Error("the journal cannot read a document; restore a backup", "kind", d.Kind, "id", d.ID, "version", d.Version, "error", d.unreadable)
-				continue
-			}
-			commit.SetAsideDamaged(ctx, j.queue, j.opt.Log, d.Key, d.Version)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("claim %s from the journal: %w", kind, err)
-		}
-		if len(t.changes) > 0 || !t.missed && len(t.damaged) == 0 {
-			return t.changes, nil
-		}
-	}
-}
-
-// taking is the result of one attempt to claim.
-type taking struct {
-	changes []report.Change
-	damaged []document // claimed as well, until they are set aside or delivered again
-	missed  bool       // a candidate was not taken after all, because others changed it meanwhile
+	err = j.read(func(e *engine) (err error) {
+		t, err = j.claim(e, kind, maxChanges, maxBytes)
+		return err
+	})
+	return t, err
 }
 
 // claim reads what may be claimed while the writer goes on, then stops commits for
 // a moment, reads again what was committed meanwhile, and decides.
-func (j *Journal) claim(e *engine, kind report.Kind, maxChanges, maxBytes int) (t taking, err error) {
+func (j *Journal) claim(e *engine, kind report.Kind, maxChanges, maxBytes int) (t commit.Taking, err error) {
 	c := j.claims
 	if c.idle.IsIdle(kind) {
 		return t, nil
@@ -76,7 +51,7 @@ func (j *Journal) claim(e *engine, kind report.Kind, maxChanges, maxBytes int) (
 		return t, err
 	}
 	t, err = j.decide(e, documents, commit.NewBudget(int64(maxBytes)))
-	c.order.Gave(kind, t.changes)
+	c.order.Gave(kind, t.Changes)
 	return t, err
 }
 
@@ -92,13 +67,13 @@ func (j *Journal) readFree(e *engine, kind report.Kind, maxChanges, maxBytes int
 
 // decide claims those documents that may still be given out. The caller holds
 // claims.commit, so that nothing changes any more.
-func (j *Journal) decide(e *engine, documents []document, b commit.Budget) (taking, error) {
-	var t taking
+func (j *Journal) decide(e *engine, documents []document, b commit.Budget) (commit.Taking, error) {
+	var t commit.Taking
 	for _, d := range documents {
 		touched, changed := j.claims.touchedSinceBegin(d.Key), false
 		if touched {
 			again, err := e.read(d.Key, b.Limit())
-			if err != nil && len(t.changes) == 0 {
+			if err != nil && len(t.Changes) == 0 {
 				return t, err
 			}
 			if err != nil {
@@ -109,17 +84,17 @@ func (j *Journal) decide(e *engine, documents []document, b commit.Budget) (taki
 		}
 		// A damaged index may list a document twice, so that it is no longer free.
 		if !d.damaged && j.claims.isHeld(d.Version) || touched && (!d.waits || changed || d.size > b.Limit()) || !j.claims.free(d.Key, j.opt.Now()) {
-			t.missed = true
+			t.Missed = true
 			continue
 		}
 		if d.damaged {
 			j.claims.add(d.Key, commit.Claim{Version: d.Version})
-			t.damaged = append(t.damaged, d)
+			t.Damaged = append(t.Damaged, commit.Damaged{Stamp: report.Stamp{Key: d.Key, Version: d.Version}, Unreadable: d.unreadable})
 			continue
 		}
 		j.claims.add(d.Key, commit.Claim{Version: d.Version, Doc: d.doc, State: d.state, Op: d.Op})
 		b.Take(d.size)
-		t.changes = append(t.changes, d.Change)
+		t.Changes = append(t.Changes, d.Change)
 	}
 	return t, nil
 }
@@ -176,9 +151,7 @@ type document struct {
 	size    int64 // of its body
 	damaged bool  // its checksum does not fit, or it is not what the index says
 
-	// unreadable is not nil when SQLite could not follow its pages. Writing to
-	// them may fail as well, and then for everyone: the document is left alone.
-	unreadable error
+	unreadable error // as in commit.Damaged
 }
 
 // documentColumns are what a document is read from. The parameter is the budget.

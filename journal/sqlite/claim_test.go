@@ -47,14 +47,14 @@ func TestClaimSeesWhatIsCommittedMeanwhile(t *testing.T) {
 	c.commit.Lock()
 	defer c.commit.Unlock()
 	taken, err := j.decide(j.e, documents, commit.NewBudget(100))
-	if err != nil || len(taken.changes) != 2 || len(taken.damaged) != 0 {
+	if err != nil || len(taken.Changes) != 2 || len(taken.Damaged) != 0 {
 		t.Fatalf("decided %+v, %v; want two changes", taken, err)
 	}
-	if got := taken.changes[0]; string(got.Body) != "new" {
+	if got := taken.Changes[0]; string(got.Body) != "new" {
 		t.Errorf("given out: %s, although a newer version is known", got.Body)
 	}
-	if got := taken.changes[1]; got.ID != "untouched" || !taken.missed {
-		t.Errorf("given out: %s, missed %t", got.ID, taken.missed)
+	if got := taken.Changes[1]; got.ID != "untouched" || !taken.Missed {
+		t.Errorf("given out: %s, missed %t", got.ID, taken.Missed)
 	}
 }
 

@@ -225,7 +225,7 @@ func TestIndexes(t *testing.T) {
 
 func TestResendInPieces(t *testing.T) {
 	j := openTest(t, filepath.Join(t.TempDir(), "journal.db"), journal.Options{})
-	j.Requests = commit.NewRequests(j.opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Claimed: j.claims.of, Contents: j.contents, Piece: 2})
+	j.Requests = commit.NewRequests(j.opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Claimed: j.claims.of, Claim: j.tryClaim, Contents: j.Contents, Piece: 2})
 	journaltest.ResendInPieces(t, j)
 	checkTables(t, j)
 }

@@ -180,7 +180,7 @@ func TestContentOfAnOlderVersion(t *testing.T) {
 	for o, change := range map[report.Outcome]func(*commit.Transaction, commit.Content, *commit.Row) (bool, error){report.Indexed: (*commit.Transaction).Reissue, report.Dead: (*commit.Transaction).RetryDead} {
 		path, stamps := ended(t, o, "")
 		j := openTest(t, path, journal.Options{})
-		list, rest, err := j.contents(t.Context(), stamps)
+		list, rest, err := j.Contents(t.Context(), stamps, nil)
 		if err != nil || len(list) != 2 || len(rest) != 0 {
 			t.Fatalf("%d contents, %d left, %v", len(list), len(rest), err)
 		}

@@ -112,12 +112,12 @@ func open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 		ended: make(chan struct{}), testWriteEvery: time.Second, idleAfter: 5 * time.Second,
 	}
 	j.opt, j.queue = opt, commit.NewQueue()
-	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Over: j.over, Claimed: j.claims.of, Contents: j.contents, Lost: j.lost})
 	j.Reader = tables.NewReader(tables.SQLite, tables.Hooks{
 		Read:     func(f func(tables.Querier) error) error { return j.read(func(e *engine) error { return f(e.readers) }) },
 		Snapshot: j.inSnapshot, Long: j.inLongSnapshot, IsCorrupt: isCorrupt,
 		Open: func() context.Context { return j.open },
 	})
+	j.Requests = commit.NewRequests(opt, j.queue, commit.Hooks{CheckQuota: j.quotaError, Over: j.over, Claim: j.tryClaim, Claimed: j.claims.of, Contents: j.Contents, Lost: j.lost})
 	j.close = sync.OnceValue(j.shutDown)
 	j.open, j.endCopies = context.WithCancel(context.WithoutCancel(ctx))
 	if j.watermark, err = openWatermark(path); err != nil {
@@ -312,13 +312,6 @@ func (j *Journal) inSnapshot(ctx context.Context, f func(*sql.Tx) error) error {
 			defer func() { _ = tx.Rollback() }()
 			return f(tx)
 		})
-	})
-}
-
-// contents implements commit.Hooks.Contents.
-func (j *Journal) contents(ctx context.Context, stamps []report.Stamp) ([]commit.Content, []report.Stamp, error) {
-	return j.Contents(ctx, stamps, func(s report.Stamp, err error) {
-		j.opt.Log.Error("the journal cannot read a document; restore a backup", "kind", s.Kind, "id", s.ID, "version", s.Version, "error", err)
 	})
 }
 

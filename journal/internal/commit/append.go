@@ -22,7 +22,7 @@ func (j *Requests) Append(ctx context.Context, d report.Delivery) ([]report.Stam
 	quota := quotaOf(d)
 	err := j.hooks.CheckQuota(quota)
 	if err != nil && j.hooks.CheckQuota(DiskQuota) == nil { // the history may give way
-		j.growth.lookSoon()
+		j.growth.look.Notify()
 	}
 	t := &delivery{Delivery: d, opt: j.opt, checkQuota: j.hooks.CheckQuota}
 	if err == nil {

@@ -3,7 +3,6 @@ package commit
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"math"
 	"sync"
 	"time"
@@ -202,13 +201,50 @@ func (c *IdleCache) release() (next time.Time) {
 	return next
 }
 
-// SetAsideDamaged makes a dead letter of a claimed record that cannot be trusted. If
-// that fails, the record stays claimed until it is delivered again or this process ends, and
-// so is not given out either.
-func SetAsideDamaged(ctx context.Context, q *Queue, log *slog.Logger, k report.Key, v report.Version) {
-	log = log.With("kind", k.Kind, "id", k.ID, "version", v)
-	t := &damaged{key: k, version: v}
-	err := q.Do(context.WithoutCancel(ctx), &Request{Task: t, Kind: k.Kind, Keys: []report.Key{k}})
+// Taking is the result of one attempt to claim.
+type Taking struct {
+	Changes []report.Change
+	Damaged []Damaged // claimed as well, until they are set aside or delivered again
+	Missed  bool      // it is to be tried again if it has nothing: others have changed what could be claimed
+}
+
+// Damaged is a claimed record that cannot be trusted.
+type Damaged struct {
+	report.Stamp
+	// Unreadable is not nil when the database could not follow its pages. Writing to them may fail as well, and
+	// then for everyone: the document is left alone.
+	Unreadable error
+}
+
+// Claim implements Journal.
+func (j *Requests) Claim(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) ([]report.Change, error) {
+	if err := report.CheckKind(kind); err != nil {
+		return nil, err
+	}
+	for {
+		t, err := j.hooks.Claim(ctx, kind, maxChanges, maxBytes)
+		for _, d := range t.Damaged {
+			j.setAsideDamaged(ctx, d)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("claim %s from the journal: %w", kind, err)
+		}
+		if len(t.Changes) > 0 || !t.Missed && len(t.Damaged) == 0 {
+			return t.Changes, nil
+		}
+	}
+}
+
+// setAsideDamaged makes a dead letter of a damaged record. If that fails, the record stays claimed until it is
+// delivered again or this process ends, and so is not given out either.
+func (j *Requests) setAsideDamaged(ctx context.Context, d Damaged) {
+	if d.Unreadable != nil {
+		j.logUnreadable(d.Stamp, d.Unreadable)
+		return
+	}
+	log := j.opt.Log.With("kind", d.Kind, "id", d.ID, "version", d.Version)
+	t := &damaged{key: d.Key, version: d.Version}
+	err := j.queue.Do(context.WithoutCancel(ctx), &Request{Task: t, Kind: d.Kind, Keys: []report.Key{d.Key}})
 	switch {
 	case err != nil:
 		log.Error("a record of the journal is damaged and could not be set aside", "error", err)
@@ -219,7 +255,11 @@ func SetAsideDamaged(ctx context.Context, q *Queue, log *slog.Logger, k report.K
 	}
 }
 
-// damaged is the task of SetAsideDamaged.
+func (j *Requests) logUnreadable(s report.Stamp, err error) {
+	j.opt.Log.Error("the journal cannot read a document; restore a backup", "kind", s.Kind, "id", s.ID, "version", s.Version, "error", err)
+}
+
+// damaged is the task of setAsideDamaged.
 type damaged struct {
 	key     report.Key
 	version report.Version

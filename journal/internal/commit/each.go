@@ -24,7 +24,7 @@ func (j *Requests) forEach(ctx context.Context, stamps []report.Stamp, n Quota, 
 		}
 	}
 	for len(stamps) > 0 {
-		list, rest, err := j.hooks.Contents(ctx, stamps)
+		list, rest, err := j.hooks.Contents(ctx, stamps, j.logUnreadable)
 		if err != nil {
 			return sum, err
 		}

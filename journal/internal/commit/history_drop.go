@@ -24,7 +24,7 @@ const (
 type Growth struct {
 	share int64 // what may be added before it is looked at again
 	added atomic.Int64
-	look  chan struct{}
+	look  Signal
 }
 
 // newGrowth bounds what is added between two looks by a part of Slack: then the history begins to give
@@ -34,21 +34,14 @@ func newGrowth(opt journal.Options) *Growth {
 	if opt.MaxBytes > 0 {
 		most = min(most, opt.MaxBytes)
 	}
-	return &Growth{share: most / (2 * Slack), look: make(chan struct{}, 1)}
+	return &Growth{share: most / (2 * Slack), look: NewSignal()}
 }
 
 // grow notes how much was added. What is then rolled back counts as well, and has it looked at too
 // early.
 func (g *Growth) grow(bytes int64) {
 	if g.added.Add(bytes) > g.share {
-		g.lookSoon()
-	}
-}
-
-func (g *Growth) lookSoon() {
-	select {
-	case g.look <- struct{}{}:
-	default:
+		g.look.Notify()
 	}
 }
 
@@ -67,10 +60,8 @@ func (j *Requests) DropHistory(ctx context.Context) (int, error) {
 func (j *Requests) dropPast(ctx context.Context, aged bool) (sum int, gaveWay bool, err error) {
 	j.growth.added.Store(0)
 	for {
-		over, n := int64(0), 0
-		if j.hooks.Over != nil {
-			over, err = j.hooks.Over(ctx)
-		}
+		n := 0
+		over, err := j.hooks.Over(ctx)
 		if err == nil {
 			t := &dropPast{opt: j.opt, aged: aged, over: over}
 			if err = j.queue.Do(ctx, &Request{Task: t, Size: TombstoneStep, Quota: DiskQuota}); err == nil {

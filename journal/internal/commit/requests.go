@@ -29,10 +29,12 @@ type Hooks struct {
 	// Claimed returns the claims of settlements whose rows this process knows, and the keys of
 	// the others. It is nil in an engine in which another process may have changed any row.
 	Claimed func([]report.Settlement) ([]Claim, []report.Key)
+	// Claim tries to claim changes, as Journal.Claim does.
+	Claim func(ctx context.Context, kind report.Kind, maxChanges, maxBytes int) (Taking, error)
 	// Contents returns the contents for the first stamps, as many as fit into one request, and
 	// the remaining stamps. It leaves out stamps that are not the newest version of their
-	// document.
-	Contents func(context.Context, []report.Stamp) (list []Content, rest []report.Stamp, err error)
+	// document, and tells unreadable of those that the database cannot read.
+	Contents func(ctx context.Context, stamps []report.Stamp, unreadable func(report.Stamp, error)) (list []Content, rest []report.Stamp, err error)
 	// Lost returns the versions of stamps that the journal gave out and does not know.
 	Lost func(context.Context, []report.Stamp) ([]report.Version, error)
 	// Piece, if not 0, is the most documents that one call of Resend looks at.

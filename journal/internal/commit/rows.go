@@ -85,20 +85,10 @@ func (x *Rows) Find(k report.Key) (*Row, error) {
 	return x.known[k], nil
 }
 
-// fewAhead is the smallest number of documents worth one combined lookup.
-const fewAhead = 3
-
 // expect looks up the documents that a group of requests will. After an error of the database nothing may be
 // written: it may have ended the transaction.
 func (x *Rows) expect(group []*Request) error {
 	x.group = append(x.group, group...)
-	n := 0
-	for _, r := range group {
-		n += len(r.Keys)
-	}
-	if n < fewAhead {
-		return nil
-	}
 	var keys []report.Key
 	seen := map[report.Key]bool{}
 	for _, r := range group {

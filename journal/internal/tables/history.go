@@ -90,7 +90,7 @@ func (v view) pastVersion(k report.Key, version report.Version) (report.Past, er
 	return report.Past{}, err
 }
 
-// pastAt returns the version of a document that was the aboveAll at a time, with its body. It
+// pastAt returns the version of a document that was the newest at a time, with its body. It
 // returns report.ErrNotFound if there was none, and report.ErrHistoryTooShort if the history
 // does not go back that far.
 func (v view) pastAt(k report.Key, at time.Time) (report.Past, error) {
