@@ -137,7 +137,7 @@ var dueAt = fmt.Sprintf("CASE WHEN free_at < 0 THEN least(-free_at, accepted_at 
 // can be claimed: then they are few.
 func (j *Journal) nextDue(ctx context.Context, conn *pgx.Conn, kind report.Kind) (wait *int64, err error) {
 	err = conn.QueryRow(ctx, commit.SQL("SELECT min(at) - min(now) FROM (SELECT "+dueAt+" AS at, "+serverTime("$2")+" AS now"+`
-			FROM documents WHERE kind = $1 AND state IN ({pending}, {resend}) AND version > `+commit.HeldUntil+`) AS waiting WHERE at > now`),
+			FROM documents WHERE kind = $1 AND {waits} AND version > `+commit.HeldUntil+`) AS waiting WHERE at > now`),
 		string(kind), j.clock.now()).Scan(&wait)
 	return wait, err
 }

@@ -99,7 +99,7 @@ func (m *member) seesGeneration(kind report.Kind, generation int64) bool {
 func (j *Journal) awaitOtherClaims(ctx context.Context, kind report.Kind, me int64) error {
 	for {
 		var others, mine bool
-		err := j.pool.QueryRow(ctx, commit.SQL(`SELECT EXISTS (SELECT FROM documents WHERE kind = $1 AND state IN ({pending}, {resend}) AND holder > 0 AND holder <> $2 AND claimed <> 0),
+		err := j.pool.QueryRow(ctx, commit.SQL(`SELECT EXISTS (SELECT FROM documents WHERE kind = $1 AND {waits} AND holder > 0 AND holder <> $2 AND claimed <> 0),
 			EXISTS (SELECT FROM holds WHERE kind = $1 AND holder = $2)`), string(kind), me).Scan(&others, &mine)
 		switch {
 		case err != nil:

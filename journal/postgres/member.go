@@ -164,7 +164,7 @@ func (j *Journal) reap(ctx context.Context) error {
 				return err
 			}
 		}
-		if _, err := tx.Exec(ctx, commit.SQL("UPDATE documents SET holder = -1, claimed = 0, free_at = 0 WHERE state IN ({pending}, {resend}) AND holder = ANY($1)"), ids); err != nil {
+		if _, err := tx.Exec(ctx, commit.SQL("UPDATE documents SET holder = -1, claimed = 0, free_at = 0 WHERE {waits} AND holder = ANY($1)"), ids); err != nil {
 			return err
 		}
 		_, err = tx.Exec(ctx, "UPDATE holds SET holder = 0, generation = generation + 1 WHERE holder = ANY($1)", ids)
@@ -184,7 +184,7 @@ func (j *Journal) leave(ctx context.Context) error {
 	me := j.member.me.Load()
 	err := j.inTransaction(ctx, func(tx pgx.Tx) error {
 		for _, query := range []string{
-			commit.SQL("UPDATE documents SET holder = 0, claimed = 0, free_at = 0 WHERE state IN ({pending}, {resend}) AND holder = $1"),
+			commit.SQL("UPDATE documents SET holder = 0, claimed = 0, free_at = 0 WHERE {waits} AND holder = $1"),
 			"UPDATE holds SET holder = 0, generation = generation + 1 WHERE holder = $1",
 			"DELETE FROM processes WHERE id = $1",
 		} {

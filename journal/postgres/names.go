@@ -44,7 +44,7 @@ func (s *store) Codes(codes []string, f func(id report.ID, code string, op repor
 	for i, code := range codes {
 		list[i] = []byte(code)
 	}
-	rows, err := s.tx.Query(s.ctx, `SELECT id, code, op FROM documents WHERE kind = $2 AND code <> '' AND code = ANY($1) AND kept <> -1`, list, string(report.Cities))
+	rows, err := s.tx.Query(s.ctx, commit.SQL(`SELECT id, code, op FROM documents WHERE kind = $2 AND code = ANY($1) AND {has code}`), list, string(report.Cities))
 	if err != nil {
 		return err
 	}

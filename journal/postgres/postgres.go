@@ -147,9 +147,9 @@ func open(ctx context.Context, url string, opt journal.Options, pace pace) (*Jou
 		j.background.Go(func() { j.heartbeat(j.open) })
 	}
 	j.background.Go(func() { j.stalls.run(j.open) })
-	j.background.Go(func() { commit.DropDeletedRegularly(j.open, j, opt, func(context.Context) error { return nil }) }) // autovacuum does the rest
-	requests := j.Requests
-	j.background.Go(func() { requests.KeepHistoryBounded(j.open, func(context.Context) error { return nil }) })
+	requests, nothing := j.Requests, func(context.Context) error { return nil } // autovacuum does the rest
+	j.background.Go(func() { requests.DropDeletedRegularly(j.open, nothing) })
+	j.background.Go(func() { requests.KeepHistoryBounded(j.open, nothing) })
 	go j.run()
 	j.idle.Changed.Notify()
 	return j, nil

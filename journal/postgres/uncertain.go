@@ -50,7 +50,7 @@ func (j *Journal) giveBackClaims(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, j.pace.group)
 	defer cancel()
 	if err := j.inTransaction(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, commit.SQL("UPDATE documents SET holder = -1, claimed = 0 WHERE state IN ({pending}, {resend}) AND holder = $1 AND claimed <> 0"), j.member.me.Load())
+		_, err := tx.Exec(ctx, commit.SQL("UPDATE documents SET holder = -1, claimed = 0 WHERE {waits} AND holder = $1 AND claimed <> 0"), j.member.me.Load())
 		return err
 	}); err != nil {
 		return fmt.Errorf("give back what was claimed before the connection was lost: %w", err)

@@ -246,7 +246,7 @@ func scanDocument(scan func(...any) error, k report.Key, budget int64, before ..
 		return document{}, err
 	}
 	d.Trace = string(trace)
-	d.waits, d.Resent = d.state == commit.StatePending || d.state == commit.StateResend, d.state == commit.StateResend
+	d.waits, d.Resent = commit.Waits(d.state), d.state == commit.StateResend
 	d.damaged = d.Key != k || !d.waits || d.size <= budget && !intact
 	d.Key = k
 	return d, nil

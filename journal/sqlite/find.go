@@ -108,7 +108,7 @@ func manyQuery(columns string) string {
 // with the position of the code. The parameters are the codes and the kind.
 func codesQuery(n int) string {
 	return `SELECT wanted.column1, id, op FROM ` + wantedTexts(n) + `
-		CROSS JOIN documents INDEXED BY documents_code ON kind = ? AND code = wanted.column2 AND code <> '' AND kept <> -1`
+		CROSS JOIN documents INDEXED BY documents_code ON kind = ? AND code = wanted.column2 AND {has code}`
 }
 
 // manyArgs returns the arguments of a manyQuery for keys of one kind: what its columns

@@ -83,8 +83,8 @@ func Open(ctx context.Context, path string, opt journal.Options) (*Journal, erro
 	}
 	go j.run()
 	j.background.Go(func() { j.claims.idle.Run(j.open) })
-	j.background.Go(func() { commit.DropDeletedRegularly(j.open, j, j.opt, j.giveBack) })
 	requests := j.Requests
+	j.background.Go(func() { requests.DropDeletedRegularly(j.open, j.giveBack) })
 	j.background.Go(func() { requests.KeepHistoryBounded(j.open, j.deflateHistory) })
 	return j, nil
 }

@@ -240,7 +240,7 @@ func (tx *Transaction) mayChange(c report.Change, old *Row) (may, there bool, er
 // isDeleted reports whether there is nothing to delete: no document, or one whose delete is
 // done or pending. A delete that Elasticsearch has refused does not count.
 func isDeleted(r *Row) bool {
-	return r == nil || r.Op == report.Delete && (r.State == StatePending || r.State == StateDone || r.State == StateResend)
+	return r == nil || r.Op == report.Delete && (Waits(r.State) || r.State == StateDone)
 }
 
 // mustRemember reports whether a delete of what is not there, and a code that is given up, leave a

@@ -270,7 +270,7 @@ type damaged struct {
 // Execute implements Task.
 func (t *damaged) Execute(tx *Transaction) error {
 	r, err := tx.Find(t.key)
-	t.ended = err == nil && r != nil && (r.State == StatePending || r.State == StateResend) && r.Version >= t.version
+	t.ended = err == nil && r != nil && Waits(r.State) && r.Version >= t.version
 	if !t.ended {
 		return err
 	}

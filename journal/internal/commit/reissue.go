@@ -72,8 +72,7 @@ func (x raising) change(tx *Transaction, c Content, r *Row) (bool, error) {
 // raise gives a pending document a version above the one that an index has. It is the same
 // change, so it is not counted again. A damaged record is left for Claim to find.
 func (tx *Transaction) raise(c Content, r *Row, index report.Version) (bool, error) {
-	waits := r.State == StatePending || r.State == StateResend
-	if !waits || r.ClaimedElsewhere || !c.Intact || !index.InReach(tx.Now) {
+	if !Waits(r.State) || r.ClaimedElsewhere || !c.Intact || !index.InReach(tx.Now) {
 		return false, nil
 	}
 	if err := tx.checkHeld(r.Version); err != nil {

@@ -96,7 +96,7 @@ func (tx *Transaction) settleOne(s report.Settlement, claimed Claim) (Settled, e
 	if err != nil || r == nil || r.ClaimedElsewhere {
 		return note, err
 	}
-	waits := r.State == StatePending || r.State == StateResend
+	waits := Waits(r.State)
 	switch {
 	case s.Version == r.Version && waits && s.Outcome == report.Retry:
 		note.Retried = true

@@ -105,9 +105,8 @@ var (
 		(SELECT id` + settledDeletes + ` AND (accepted_at, id) <= ($5, $6) AND ended_at < $4 {and unclaimed} {skip locked}) RETURNING version`
 )
 
-// DropDeletedRegularly drops old tombstones of a journal now and then, until ctx ends. After
-// each round it calls after.
-func DropDeletedRegularly(ctx context.Context, j journal.Journal, opt journal.Options, after func(context.Context) error) {
+// DropDeletedRegularly drops old tombstones now and then, until ctx ends. After each round it calls after.
+func (j *Requests) DropDeletedRegularly(ctx context.Context, after func(context.Context) error) {
 	for wait := dropFirst; Sleep(ctx, wait) == nil; wait = dropEvery {
 		n, err := j.DropDeleted(ctx)
 		if err == nil {
@@ -115,9 +114,9 @@ func DropDeletedRegularly(ctx context.Context, j journal.Journal, opt journal.Op
 		}
 		switch {
 		case err != nil && ctx.Err() == nil && !errors.Is(err, journal.ErrClosed):
-			opt.Log.Warn("old tombstones could not be dropped from the journal; it is tried again later", "error", err)
+			j.opt.Log.Warn("old tombstones could not be dropped from the journal; it is tried again later", "error", err)
 		case n > 0:
-			opt.Log.Info("dropped old tombstones from the journal", "tombstones", n, "kept_for", opt.KeepDeleted)
+			j.opt.Log.Info("dropped old tombstones from the journal", "tombstones", n, "kept_for", j.opt.KeepDeleted)
 		}
 	}
 }

@@ -52,6 +52,6 @@ func (v view) Find(k report.Key) (*commit.Row, error) {
 
 // WithCode implements commit.Lookup.
 func (v view) WithCode(code string, op report.Op, most int) ([]report.ID, error) {
-	return list(v, scanID, `SELECT id FROM documents WHERE kind = $1 AND code = $2 AND op = $3 AND code <> '' AND kept <> -1 ORDER BY id LIMIT $4`,
+	return list(v, scanID, `SELECT id FROM documents WHERE kind = $1 AND code = $2 AND op = $3 AND {has code} ORDER BY id LIMIT $4`,
 		string(report.Cities), v.engine.text(code), string(op), most)
 }
