@@ -50,8 +50,11 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 	defer j.reading.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, j.pace.group) // in case the server is gone
 	defer cancel()
-	if err := j.releaseUncertain(ctx); err != nil {
-		return t, err
+	if j.uncertain {
+		if err := j.giveBackClaims(ctx); err != nil {
+			return t, err
+		}
+		j.uncertain = false
 	}
 	nothing := false
 	j.idle.BeginLookup(kind)
@@ -83,7 +86,7 @@ func (j *Journal) claim(ctx context.Context, kind report.Kind, maxChanges, maxBy
 		return t, err
 	}
 	if t, err = takeClaims(ctx, conn.Conn(), me, kind, ids); err != nil {
-		j.uncertain = append(j.uncertain, uncertainClaim{me, kind, ids})
+		j.uncertain = true
 		rollback(conn.Conn())
 		return t, err
 	}

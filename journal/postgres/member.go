@@ -200,6 +200,31 @@ func (j *Journal) leave(ctx context.Context) error {
 	return err
 }
 
+// giveBackClaims releases all claims of this process. The server may have been restarted or replaced:
+// settlements do not wait for the disk, so it may have lost one and still have its claim, which nobody would
+// settle as long as this process lives. Or the answer to a Claim was lost, which may have claimed something.
+// Changes that are under way are given out again. Their late settlements are ignored: they may be about an
+// index that another process has replaced meanwhile, since that need not wait for released claims (see
+// LockKind).
+func (j *Journal) giveBackClaims(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, j.pace.group)
+	defer cancel()
+	if err := j.inTransaction(ctx, func(tx pgx.Tx) error {
+		me := j.member.me.Load()
+		// until what it is just claiming is claimed
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1, $2)", j.keys.class, lockMembers+int32(me)); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, commit.SQL("UPDATE documents SET holder = -1, claimed = 0 WHERE {waits} AND holder = $1 AND claimed <> 0"), me)
+		return err
+	}); err != nil {
+		return fmt.Errorf("give back what was claimed: %w", err)
+	}
+	j.idle.InvalidateAll()
+	j.notify.tell(report.AllKinds()...)
+	return nil
+}
+
 // measure notes whether the journal has reached its limit, and returns commit.OverOf what it uses.
 func (j *Journal) measure(ctx context.Context) (over int64, err error) {
 	if j.opt.MaxBytes <= 0 {

@@ -58,7 +58,7 @@ type Journal struct {
 	notify    *notifier
 
 	reading   sync.Mutex        // held by the one Claim that reads
-	uncertain []uncertainClaim  // of the holder of reading
+	uncertain bool              // the answer to a Claim was lost; of the holder of reading
 	order     commit.ClaimOrder // of the holder of reading
 
 	full    atomic.Pointer[error] // it has reached Options.MaxBytes

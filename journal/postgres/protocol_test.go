@@ -8,7 +8,7 @@ import "testing"
 //
 //	deliver           Append: the row has a new version, and keeps its claim
 //	claim, claimLost  takeClaims, whose answer arrives or not
-//	release           the next Claim after that: Journal.releaseUncertain
+//	release           the next Claim after that: Journal.giveBackClaims
 //	send, arrive      a bulk of the indexer, which the network may delay for long;
 //	                  the index accepts by external versions
 //	settle, retry     transaction.settleOne and store.unclaim
