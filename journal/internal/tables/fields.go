@@ -19,14 +19,14 @@ type Fields []Field
 // RowFields are the columns of documents, but for the body and those of one engine. They are in an order in
 // which those that one statement writes stand together ([KeyFields] and following).
 func RowFields(r *commit.Row) Fields {
-	return Fields{
+	return append(make(Fields, 0, 20), Fields{ // with room for those of one engine
 		{"kind", (*Word)(&r.Kind)}, {"id", (*Text)(&r.ID)},
 		{"op", (*Word)(&r.Op)}, {"code", (*Text)(&r.Code)},
 		{"accepted_at", (*Int)(&r.AcceptedAt)},
 		{"version", (*Int)(&r.Version)}, {"waiting_since", (*Int)(&r.WaitedAt)}, {"ended_at", (*Int)(&r.EndedAt)}, {"crc", (*Int)(&r.CRC)},
 		{"origin", (*Int)(&r.Origin)}, {"kept", (*Int)(&r.Kept)}, {"alone", (*Flag)(&r.CodeOnly)}, {"trace", (*Text)(&r.Trace)},
 		{"state", (*Int)(&r.State)}, {"error_type", (*Text)(&r.ErrorType)}, {"reason", (*Text)(&r.Reason)},
-	}
+	}...)
 }
 
 // Where a part of RowFields ends: the key, what seldom changes, what each delivery brings, and what is special
