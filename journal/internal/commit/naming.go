@@ -30,9 +30,7 @@ const namesNone report.Version = -2
 const passedOn report.Version = -3
 
 // HasCode reports whether a city has a code that it has not lost.
-func (r *Row) HasCode() bool { return r != nil && hasCode(r.Code, r.Kept) }
-
-func hasCode(code string, kept report.Version) bool { return code != "" && kept != lostCode }
+func (r *Row) HasCode() bool { return r != nil && r.Code != "" && r.Kept != lostCode }
 
 // namesCity reports whether the id of a row is or was the id of a document, which is not so for
 // some tombstones.
