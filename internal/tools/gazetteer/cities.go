@@ -35,6 +35,10 @@ func citiesTable(folder string, ofCountry, regions map[string]string) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
+	today, err := byKey(folder, "today.tsv")
+	if err != nil {
+		return nil, err
+	}
 	var table bytes.Buffer
 	table.WriteString("code\tairports\tname\tcountry\tregion\tlat\tlon\tpopulation\tcapital\tother_names\n")
 	used := 0
@@ -61,7 +65,7 @@ func citiesTable(folder string, ofCountry, regions map[string]string) ([]byte, e
 		if of == "" {
 			of = row[0]
 		}
-		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", code, airports[of], name, country, regions[country+"."+row[4]], lat, lon, row[7], mark, otherNames(name, row[8], usual[of], func(name string) bool {
+		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", code, airports[of], name, country, regions[country+"."+row[4]], lat, lon, row[7], mark, otherNames(name, row[8]+"|"+today[of], usual[of], func(name string) bool {
 			return ofCountry[name] != "" && !strings.Contains(ofCountry[name], country)
 		}))
 		delete(usual, of)
