@@ -437,6 +437,9 @@ func (x *extractor) codesKnown(cities []*gazetteer.City) {
 }
 
 func prominenceOf(c *gazetteer.City) int {
+	if c == nil {
+		return ofOther
+	}
 	p := ofCity + 20*math.Log10(float64(max(c.Population, 1))/100_000)
 	p = min(max(p, ofOther+1), ofLargest)
 	if c.Capital {

@@ -98,17 +98,25 @@ func (f *threatsFile) withoutDoubt() *threatsFile {
 // Small reports whether a word is no name.
 func (w *witness) Small(word string) bool { return w.small[word] || isStopWord(word) }
 
-// Threat returns the threat that words begin with.
+// SaysNothing reports whether a word is one of those around what is asked.
+func (w *witness) SaysNothing(word string) bool { return w.world().titleWords[word] }
+
+// Threat returns the threat that words begin with. Between them, words such as and count for nothing, as in
+// searches.
 func (w *witness) Threat(words []string) (string, int) {
+	var said []string
+	var upTo []int // how many words those said so far are
 	for i, word := range words {
-		words[i] = vocabulary.Fold(word)
+		if i == 0 || !isStopWord(word) {
+			said, upTo = append(said, vocabulary.Fold(word)), append(upTo, i+1)
+		}
 	}
 	t := w.threats()
-	if of, n := t.part(words); n > 0 {
-		return t.names[of], n
+	if of, n := t.part(said); n > 0 {
+		return t.names[of], upTo[n-1]
 	}
 	counts := make([]int, len(t.names))
-	t.countScripts(counts, []byte(words[0]))
+	t.countScripts(counts, []byte(said[0]))
 	for of, n := range counts {
 		if n > 0 {
 			return t.names[of], 1
@@ -117,29 +125,64 @@ func (w *witness) Threat(words []string) (string, int) {
 	return "", 0
 }
 
-// Called returns the places with a name: a country, a part of the world, then cities, the largest first, or
-// regions.
-func (w *witness) Called(name string) (all []search.NamedPlace) {
+// Called returns the places with a name, the best known first.
+func (w *witness) Called(name string) (places []search.NamedPlace) {
 	world := w.world()
+	type known struct {
+		search.NamedPlace
+		how int
+	}
+	var all []known
+	add := func(p search.NamedPlace, how int) { all = append(all, known{p, how}) }
 	code := cmp.Or(world.country(name), world.demonyms[name], w.former[name])
 	if strings.EqualFold(world.Alpha3(code), name) && world.codes[name] == "" {
 		code = "" // hnd-per: Coded knows codes
 	}
-	if code != "" && len(name) > 2 {
+	if code != "" && (len(name) > 2 || world.codes[name] != "") {
+		how := ofCountry + forMainName
 		if world.codes[name] == "" && world.demonyms[name] == "" && w.former[name] == "" { // in one of sixty languages, or nearly in English
-			all = w.better(name, code)
+			for _, p := range w.better(name, code) {
+				add(p, how)
+			}
+			how = prominenceOf(w.Largest(w.country(code)))
 		}
-		all = append(all, w.country(code))
+		add(w.country(code), how)
 	}
-	all = append(all, w.areas[name]...)
-	for _, c := range slices.SortedFunc(world.CitiesCalled(name), byPopulation) {
-		all = append(all, cityPlace(c))
+	for _, p := range w.areas[name] {
+		add(p, ofCountry)
+	}
+	var in []*gazetteer.Region
+	for c := range world.CitiesCalled(name) {
+		in = append(in, world.Region(c))
+		add(cityPlace(c), prominenceOf(c)+forName(c.Name, name))
 	}
 	for r := range world.RegionsCalled(name, w.nations()) {
-		all = append(all, search.NamedPlace{Name: r.Name, Countries: []string{r.Country}})
+		p := search.NamedPlace{Name: r.Name, Countries: []string{r.Country}}
+		how := ofOther // who types London means no other city of that region
+		if !slices.Contains(in, r) {
+			how = prominenceOf(w.Largest(p)) + forName(r.Name, name)
+		}
+		add(p, how)
 	}
-	return all
+	slices.SortStableFunc(all, func(a, b known) int { return b.how - a.how })
+	for _, k := range all {
+		places = append(places, k.NamedPlace)
+	}
+	return places
 }
+
+// forMainName is how much better known a place is by its main name than by others: as if it had ten times as
+// many people.
+const forMainName = 20
+
+func forName(main, name string) int {
+	if rest, found := strings.CutPrefix(gazetteer.Fold(main), name); found && !startsWithLetter(rest) { // Washington, D.C.
+		return forMainName
+	}
+	return 0
+}
+
+func startsWithLetter(text string) bool { return text != "" && text[0] != ' ' }
 
 func byPopulation(a, b *gazetteer.City) int { return b.Population - a.Population }
 
@@ -192,7 +235,8 @@ func (w *witness) Largest(p search.NamedPlace) (largest *gazetteer.City) {
 	world := w.world()
 	for c := range world.Cities() {
 		in := slices.Contains(p.Countries, c.Country)
-		if r := world.Region(c); in && !p.Country && len(p.Countries) == 1 {
+		if in && !p.Country && len(p.Countries) == 1 {
+			r := world.Region(c)
 			in = r != nil && r.Name == p.Name
 		}
 		if in && (largest == nil || c.Population > largest.Population) {

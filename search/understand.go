@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	_ "embed"
 	"slices"
 	"strconv"
@@ -25,7 +26,8 @@ type Understood struct {
 	When    *When         // the time that is asked for; nil if none is
 	Kinds   []report.Kind // that are named
 	Rest    []string      // the other words, but for small ones such as in
-	Subject string        // the words of Threats and Rest, folded
+	Subject string        // the words of Threats and Rest, folded, but for those such as safety
+	Idioms  []string      // words for a time or a kind with the unknown word beside them: red alert
 }
 
 // Mention is a name of a place in a query.
@@ -65,6 +67,8 @@ type Witness interface {
 	Threat(words []string) (threat string, n int)
 	// Small reports whether a word is so frequent in some language that it names nothing alone.
 	Small(word string) bool
+	// SaysNothing reports whether a word says nothing of what is asked about a place: safety, situation.
+	SaysNothing(word string) bool
 }
 
 // mostNameWords is the number of words in the longest names that are looked for.
@@ -79,30 +83,52 @@ func Understand(typed string, w Witness) Understood {
 	shouts := slices.ContainsFunc(tokens, func(t token) bool { return len(t.typed) > longestCode && areCapitals(t.typed) }) && strings.ToUpper(words) == words
 	var subject []token
 	for at := 0; at < len(tokens); {
-		n := 0
-		if w != nil && !shouts {
-			n = u.code(tokens[at], w)
-		}
-		if n == 0 && w != nil {
-			n = u.place(tokens[at:], w)
-		}
-		if n == 0 {
-			n = u.time(tokens[at:])
-		}
-		if n == 0 && w != nil {
-			if n = u.threat(tokens[at:], w); n > 0 {
-				subject = append(subject, tokens[at:at+n]...)
+		rest := tokens[at:]
+		coded := w != nil && u.code(rest[0], w, shouts)
+		asks, n := asked(rest)
+		var named []NamedPlace
+		threat := ""
+		if w != nil && !coded {
+			var words int
+			if named, words = namedIn(rest, w); words >= n && words > 0 {
+				asks, n = "", words
+			} else {
+				named = nil
+			}
+			if threat, words = w.Threat(strings.Fields(joined(rest))); words > n { // of several readings the longest
+				asks, named, n = "", nil, words
+			} else {
+				threat = ""
 			}
 		}
-		if n == 0 {
+		switch {
+		case coded:
 			n = 1
-			if w == nil || !w.Small(tokens[at].folded) {
-				u.Rest = append(u.Rest, tokens[at].folded)
-				subject = append(subject, tokens[at])
+		case named != nil:
+			u.Places = append(u.Places, Mention{Typed: joined(rest[:n]), Places: named})
+		case asks != "":
+			for i := range rest[:n] {
+				rest[i].asks = asks != aYear
+			}
+			u.ask(asks, rest[0].folded)
+		case threat != "":
+			if !slices.Contains(u.Threats, threat) {
+				u.Threats = append(u.Threats, threat)
+			}
+			subject = append(subject, rest[:n]...)
+		default:
+			n = 1
+			if w == nil || !w.Small(rest[0].folded) {
+				u.Rest = append(u.Rest, rest[0].folded)
+				if w == nil || !w.SaysNothing(rest[0].folded) {
+					rest[0].unknown = true
+					subject = append(subject, rest[0])
+				}
 			}
 		}
 		at += n
 	}
+	u.otherwise(tokens)
 	if w != nil {
 		u.correct(w)
 	}
@@ -128,6 +154,14 @@ func (u Understood) spelt() []Mention {
 	return slices.DeleteFunc(slices.Clone(u.Places), func(m Mention) bool { return m.Misspelt })
 }
 
+// sureTypo is the number of letters from which what is nearly a name is likely to be it.
+const sureTypo = 7
+
+// likely returns the places that are named, also where a long name is misspelt.
+func (u Understood) likely() []Mention {
+	return slices.DeleteFunc(slices.Clone(u.Places), func(m Mention) bool { return m.Misspelt && len(m.Typed) < sureTypo })
+}
+
 // Known reports whether everything that was typed was understood as it is, so that nothing in it can be
 // misspelt.
 func (u Understood) Known() bool {
@@ -139,6 +173,7 @@ type token struct {
 	folded, typed string
 	field         int  // which word, between spaces, it is of
 	asks          bool // for a time or for a kind
+	unknown       bool // it is none of what is known
 }
 
 func tokensOf(words string) (tokens []token) {
@@ -189,24 +224,27 @@ func areCapitals(word string) bool {
 	return strings.TrimFunc(word, func(c rune) bool { return c >= 'A' && c <= 'Z' }) == ""
 }
 
-// code finds the code of a place, which is written in capitals, and returns 1 if a token is one.
-func (u *Understood) code(t token, w Witness) int {
-	if len(t.typed) < 2 || len(t.typed) > longestCode || !areCapitals(t.typed) {
-		return 0
+// code notes the code of a place, which is written in capitals, and reports whether a token is one. Where
+// everything is in capitals, only two letters are, which are a country and no word.
+func (u *Understood) code(t token, w Witness, shouts bool) bool {
+	if len(t.typed) < 2 || len(t.typed) > longestCode || !areCapitals(t.typed) || shouts && (len(t.typed) > 2 || w.Small(t.folded)) {
+		return false
 	}
 	if _, n := w.Threat([]string{t.folded}); n > 0 { // ATM
-		return 0
+		return false
 	}
 	places := w.Coded(t.typed)
-	if len(places) == 0 {
-		return 0
+	if shouts {
+		places = slices.DeleteFunc(places, func(p NamedPlace) bool { return !p.Country })
 	}
-	u.Places = append(u.Places, Mention{Typed: t.folded, Places: places, Coded: true})
-	return 1
+	if len(places) > 0 {
+		u.Places = append(u.Places, Mention{Typed: t.folded, Places: places, Coded: true})
+	}
+	return len(places) > 0
 }
 
-// place finds the longest name of a place that tokens begin with, and returns how many of them it is.
-func (u *Understood) place(tokens []token, w Witness) int {
+// namedIn returns the places that have the longest name that tokens begin with, and how many of them it is.
+func namedIn(tokens []token, w Witness) (places []NamedPlace, n int) {
 	for n := min(mostNameWords, len(tokens)); n > 0; n-- {
 		name := joined(tokens[:n])
 		if n == 1 && (w.Small(name) || askedFor()[name] != "") {
@@ -216,19 +254,19 @@ func (u *Understood) place(tokens []token, w Witness) int {
 			if of, most := w.Threat([]string{name}); n == 1 && most > 0 && of != "" && !unicode.IsUpper([]rune(tokens[0].typed)[0]) {
 				continue // Split, Mobile: of two readings the usual one, unless it is written as a name
 			}
-			u.Places = append(u.Places, Mention{Typed: name, Places: places})
-			return n
+			return places, n
 		}
 	}
-	return 0
+	return nil, 0
 }
 
-func (u *Understood) threat(tokens []token, w Witness) int {
-	threat, n := w.Threat(strings.Fields(joined(tokens)))
-	if n > 0 && !slices.Contains(u.Threats, threat) {
-		u.Threats = append(u.Threats, threat)
+// otherwise notes what words for a time are part of: planned parenthood.
+func (u *Understood) otherwise(tokens []token) {
+	for i := range max(0, len(tokens)-1) {
+		if a, b := tokens[i], tokens[i+1]; a.asks && b.unknown || a.unknown && b.asks {
+			u.Idioms = append(u.Idioms, a.folded+" "+b.folded)
+		}
 	}
-	return n
 }
 
 // shortestTypo is the number of letters of a word that may be misspelt.
@@ -277,8 +315,10 @@ func (u *Understood) agree() {
 //go:embed times.txt
 var times string
 
-// askedFor maps folded phrases to what they ask for, the name of a line of times.txt.
+// askedFor maps folded phrases to what they ask for, the name of a line of times.txt. A word of so few letters
+// that its marks tell it from others keeps them: Norwegian nå is not na.
 var askedFor = sync.OnceValue(func() map[string]string {
+	const few = 3
 	all := map[string]string{}
 	for line := range strings.Lines(times) {
 		asks, phrases, found := strings.Cut(line, ":")
@@ -286,7 +326,11 @@ var askedFor = sync.OnceValue(func() map[string]string {
 			continue
 		}
 		for phrase := range strings.SplitSeq(phrases, ",") {
-			all[gazetteer.Fold(strings.TrimSpace(phrase))] = asks
+			phrase = strings.TrimSpace(phrase)
+			if folded := gazetteer.Fold(phrase); len(folded) > few || len(folded) == len(phrase) {
+				phrase = folded
+			}
+			all[phrase] = asks
 		}
 	}
 	return all
@@ -300,35 +344,39 @@ func spaceless(phrase string) bool {
 	})
 }
 
-// time finds the longest phrase for a time or a kind that tokens begin with, and returns how many of them
-// it is. A year is looked for in reports, too.
-func (u *Understood) time(tokens []token) int {
+// aYear is asked for by its number, which is looked for in reports, too.
+const aYear = "year"
+
+// asked returns what the longest phrase for a time or a kind asks for that tokens begin with, and how many of
+// them it is.
+func asked(tokens []token) (asks string, n int) {
 	const mostWords = 4
 	for n := min(mostWords, len(tokens)); n > 0; n-- {
 		asks := askedFor()[joined(tokens[:n])]
-		if asks == "" {
-			continue
+		if n == 1 {
+			asks = cmp.Or(askedFor()[strings.ToLower(tokens[0].typed)], asks)
 		}
-		for i := range tokens[:n] {
-			tokens[i].asks = true
+		if asks != "" {
+			return asks, n
 		}
-		u.ask(asks)
-		return n
 	}
 	if year, err := strconv.Atoi(tokens[0].folded); err == nil && year > 2000 && year < 2100 && len(tokens[0].folded) == len("2026") {
-		u.When = &When{From: tokens[0].folded + "-01-01", To: strconv.Itoa(year+1) + "-01-01"}
-		return 1
+		return aYear, 1
 	}
-	return 0
+	return "", 0
 }
 
 // ask notes what words ask for.
-func (u *Understood) ask(asks string) {
+func (u *Understood) ask(asks, word string) {
 	if kind, err := report.ParseKind(asks); err == nil {
 		u.Kinds = append(u.Kinds, kind)
 		return
 	}
 	when := periods()[asks]
+	if asks == aYear {
+		year, _ := strconv.Atoi(word)
+		when = When{From: word + "-01-01", To: strconv.Itoa(year+1) + "-01-01"}
+	}
 	if u.When == nil || when.To != "" { // a period says more than latest or upcoming
 		u.When = &when
 	}
