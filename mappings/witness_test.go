@@ -39,6 +39,22 @@ func TestUnderstand(t *testing.T) {
 		"日本周边地震":                          "natural_hazards; words 日本周边地震",
 		`"`:                               `words "`,
 		"ATM skimming":                    "crime; rest atm; words ATM skimming",
+		"formosa":                         "Taiwan/TW; words formosa",
+		"bali":                            "Bali/ID; words bali",
+		"granada strike":                  "Granada/ES; strikes; words granada strike",
+		"washington":                      "Washington, D.C./US; words washington",
+		"punjab":                          "Punjab/PK; words punjab",
+		"floods gqeberha":                 "Port Elizabeth/ZA; natural_hazards; words floods gqeberha",
+		"chattogram":                      "Chittagong/BD; words chattogram",
+		"strike na":                       "strikes; rest na; words strike na",
+		"nå streik":                       "strikes; now/d-now+1d/d; words streik",
+		"breaking and entering":           "crime; words breaking and entering",
+		"delhi belly":                     "health; words delhi belly",
+		"UK FLOODS":                       "United Kingdom/GB; natural_hazards; words UK FLOODS",
+		"NO STRIKE IN PARIS":              "Paris/FR; strikes; words NO STRIKE IN PARIS",
+		"red alert Kenya":                 "Kenya/KE; kinds advisories; rest red; idiom red alert; words red Kenya",
+		"planned parenthood":              "now/d-; rest parenthood; idiom planned parenthood; words parenthood",
+		"latest situation Kenya":          "Kenya/KE; latest; rest situation; words situation Kenya",
 		"what is the situation in Crimea": "Crimea/UA; rest situation; words what is the situation in Crimea",
 	} {
 		u := search.Understand(words, w)
@@ -62,6 +78,12 @@ func TestUnderstoodBody(t *testing.T) {
 		{`"tear gas" kenya`, `"analyzer":"words","fields":["title^4"`, `\"`},
 		{"protest at the station hotel mashhad", `"match_phrase_prefix":{"title"`, `"in the time`},
 		{"東京 地震", `"a name in it without a space beside it"`, `"fuzziness"`},
+		{"planned parenthood", `"query":"planned parenthood","type":"phrase"`, `"planned"`},
+		{"is kenya safe", `"on the country as a whole, and not over"`, `"the place, and what`},
+		{"bali", `"the best known of its namesakes"`, `"fuzziness"`},
+		{"paris next week", `"there, in the time that was asked for"`, `"fuzziness"`},
+		{"hoo chi min city", `"a place that was understood"`, `"the best known`},
+		{"treni", `"fuzziness"`, `"a place that was understood"`},
 		{"kampuchea", `{"terms":{"country":["KH"]}}`, `"a name in it without a space beside it"`},
 	} {
 		body, err := s.SearchBody(c.words, search.Query{})
@@ -119,6 +141,9 @@ func told(u search.Understood) string {
 	}
 	if len(u.Rest) > 0 {
 		all = append(all, "rest "+strings.Join(u.Rest, " "))
+	}
+	for _, idiom := range u.Idioms {
+		all = append(all, "idiom "+idiom)
 	}
 	return strings.Join(append(all, "words "+u.Words), "; ")
 }

@@ -29,7 +29,7 @@ func (u Understood) request(members map[string]any, typed string) {
 	if !spaceless(typed) {
 		found = slices.DeleteFunc(found, isNamed("a name in it without a space beside it"))
 	}
-	for _, m := range u.spelt() {
+	for _, m := range u.likely() {
 		found = append(found, constant("a place that was understood", 20, m.about()))
 	}
 	if u.When != nil {
@@ -108,6 +108,11 @@ var (
 	hasEnded = clause{"range": clause{"ends_at": clause{"lt": "now/d"}}}
 )
 
+// current finds what is not over.
+func current(filters ...any) clause {
+	return clause{"bool": clause{"filter": filters, "must_not": hasEnded}}
+}
+
 // notCities are advisories and special reports.
 func notCities(filters ...any) clause {
 	return clause{"bool": clause{"filter": filters, "must_not": aCity}}
@@ -135,6 +140,15 @@ func (p NamedPlace) about() clause {
 	return match("region_names_known", p.Name)
 }
 
+// asWhole finds advisories and special reports on countries of p that name no city there.
+func (p NamedPlace) asWhole() clause {
+	return clause{"bool": clause{
+		"filter": inCountries(p.Countries), "must_not": []any{aCity, clause{"exists": clause{"field": "city_names_known"}}},
+	}}
+}
+
+func phraseInTitle(phrase string) clause { return clause{"match_phrase": clause{"title": phrase}} }
+
 // phraseIn finds a phrase as it is typed, but for the forms of its words.
 func phraseIn(phrase string) clause {
 	return clause{"multi_match": clause{
@@ -148,7 +162,7 @@ const shortestHeadline = 4
 
 // better returns what makes a report better than others that are found as well.
 func (u Understood) better(typed string) (all []any) {
-	named := u.spelt()
+	named := u.likely()
 	add := func(name string, boost int, filter clause) { all = append(all, constant(name, boost, filter)) }
 	words := func(words string, fields ...string) clause {
 		return clause{"multi_match": clause{"query": words, "type": "cross_fields", "operator": "and", "fields": fields}}
@@ -161,11 +175,15 @@ func (u Understood) better(typed string) (all []any) {
 	var places []any
 	for _, m := range named {
 		places = append(places, m.about())
+		if best := m.Places[0]; len(m.Places) > 1 && best.City == nil { // Bali is no town in India
+			add("the best known of its namesakes", 400, best.about())
+		}
 	}
 	if len(places) > 1 {
-		add("all places that were named", 120, both(places...))
+		add("all places that were named", 120, current(places...))
 		if u.Subject == "" { // London Canada
 			add("the city in the country that was named", 300, both(append(places, aCity)...))
+			add("the report on a city that was named", 100, both(either(places...), aCity))
 		}
 	}
 	if len(places) > 0 && u.Subject != "" {
@@ -173,7 +191,8 @@ func (u Understood) better(typed string) (all []any) {
 		if len(u.Threats) > 0 {                           // in other words, or in another language
 			asked = either(words(u.Subject, "title", "summary", "places.name"), both(clause{"terms": clause{"threats": u.Threats}}, match("title", u.Subject)))
 		}
-		add("the place, and what was asked about it", 400, notCities(either(places...), asked))
+		add("the place, and what was asked about it", 200, notCities(either(places...), asked))
+		add("the same, and not over", 200, notCities(current(either(places...), asked)))
 		if area := func(m Mention) bool { return len(m.Places[0].Countries) > 1 }; slices.ContainsFunc(named, area) {
 			add("a country there, and in the text what was asked", 120, both(either(places...), words(u.Subject, "title", "summary", "text")))
 		}
@@ -183,12 +202,23 @@ func (u Understood) better(typed string) (all []any) {
 	}
 	isCity := func(m Mention) bool { return m.Places[0].City != nil }
 	for _, m := range named {
-		if p := m.Places[0]; p.Country && u.Subject == "" && !slices.ContainsFunc(named, isCity) {
-			add("the country in its title, and not over", 400, clause{"bool": clause{
-				"filter":   []any{clause{"match_phrase": clause{"title": p.Name}}, clause{"exists": clause{"field": "whole_country"}}},
-				"must_not": []any{aCity, hasEnded},
-			}})
+		p := m.Places[0]
+		if u.When != nil && !u.When.Latest {
+			there := either(m.about(), p.asWhole())
+			add("there, in the time that was asked for", 500, both(there, u.When.filter()))
+			add("begins there then, or in the week before", 150, both(there, u.When.filter(), clause{"range": clause{"starts_at": clause{"gte": u.When.from() + "-7d"}}}))
 		}
+		switch alone := u.Subject == "" && !slices.ContainsFunc(named, isCity); {
+		case alone && p.Country:
+			titled := either(clause{"exists": clause{"field": "whole_country"}}, phraseInTitle(p.Name), phraseInTitle(m.Typed))
+			add("on the country as a whole, and not over", 400, current(p.asWhole(), titled))
+			add("a city of the country", 100, both(aCity, p.about()))
+		case alone:
+			add("a city of the region", 250, both(aCity, p.about()))
+		}
+	}
+	for _, idiom := range u.Idioms {
+		add("the words for a time, as they are typed", 400, clause{"multi_match": clause{"query": idiom, "type": "phrase", "fields": everywhere}})
 	}
 	if len(u.Kinds) > 0 {
 		add("the kind that was asked for", 60, clause{"terms": clause{"kind": u.Kinds}})
@@ -209,6 +239,14 @@ func (w When) prefers() []any {
 		})
 	}
 	return all
+}
+
+// from is From to which a number of days can be added.
+func (w When) from() string {
+	if strings.HasPrefix(w.From, "now") {
+		return w.From
+	}
+	return w.From + "||"
 }
 
 // filter finds advisories and special reports that are valid in a time, or begin in it.
