@@ -3,6 +3,7 @@ package mappings
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -28,6 +29,14 @@ type witness struct {
 	coded     func() map[string][]search.NamedPlace // cities by their codes, the largest first
 	nations   func() []string                       // codes of all countries
 	alike     func() []likeName
+	begun     func() []begunName
+}
+
+// begunName is a name that completes what was typed.
+type begunName struct {
+	folded, name string
+	place        search.NamedPlace
+	known        int
 }
 
 // likeName is a main name that somebody may misspell, folded.
@@ -55,6 +64,7 @@ func (s *Set) newWitness(get func() *world) *witness {
 	w.nations = sync.OnceValue(func() []string { return slices.Collect(get().CountryCodes()) })
 	w.threats = sync.OnceValue(func() *threatWords { return newThreatWords(s.threats.withoutDoubt()) })
 	w.alike = sync.OnceValue(w.mainNames)
+	w.begun = sync.OnceValue(w.namesOfAreas)
 	return w
 }
 
@@ -307,4 +317,76 @@ func (w *witness) Like(name string) (places []search.NamedPlace) {
 		places = append(places, f.place)
 	}
 	return places
+}
+
+// namesOfAreas returns the names of countries, regions and parts of the world.
+func (w *witness) namesOfAreas() (all []begunName) {
+	world := w.world()
+	add := func(p search.NamedPlace, known int, names iter.Seq[string]) {
+		for name := range names {
+			all = append(all, begunName{gazetteer.Fold(name), name, p, known})
+		}
+	}
+	for code := range world.CountryCodes() {
+		add(w.country(code), ofCountry, slices.Values(w.countries.Names[code]))
+		add(w.country(code), ofNation, world.CountryNames(code))
+	}
+	for _, a := range w.countries.Areas {
+		add(search.NamedPlace{Name: a.Names[0], Countries: a.Countries}, ofLargest, slices.Values(a.Names))
+	}
+	for r := range world.Regions() {
+		p := search.NamedPlace{Name: r.Name, Countries: []string{r.Country}}
+		add(p, 0, r.Names())
+	}
+	return all
+}
+
+// Begins returns the countries, regions and parts of the world with a name that begins as was typed, which
+// comes folded; after them, if within is set, those with a word within a name that does.
+func (w *witness) Begins(typed string, within bool) (found []search.Completion) {
+	var all []begunName
+	seen := map[string]bool{}
+	for _, at := range []bool{false, true} {
+		if at && !within {
+			break
+		}
+		from := len(all)
+		for _, n := range w.begun() {
+			key := n.place.Name + strings.Join(n.place.Countries, "")
+			if is := strings.HasPrefix(n.folded, typed); !seen[key] && (is && !at || at && strings.Contains(n.folded, " "+typed)) {
+				seen[key] = true
+				if n.known == 0 {
+					n.known = prominenceOf(w.Largest(n.place)) - ofLargest
+				}
+				all = append(all, n)
+			}
+		}
+		slices.SortStableFunc(all[from:], func(a, b begunName) int { return cmp.Or(b.known-a.known, cmp.Compare(a.name, b.name)) })
+	}
+	for _, n := range all {
+		c := search.Completion{NamedPlace: n.place}
+		if n.name != n.place.Name {
+			c.Matched = n.name
+		}
+		found = append(found, c)
+	}
+	return found
+}
+
+// CityIn returns what a city of some countries is called in a language.
+func (w *witness) CityIn(names []string, countries []string, language string) string {
+	world := w.world()
+	for _, name := range names {
+		for _, c := range slices.SortedFunc(world.CitiesCalled(gazetteer.Fold(name)), byPopulation) {
+			if slices.Contains(countries, c.Country) {
+				return c.In(language)
+			}
+		}
+	}
+	return ""
+}
+
+// CountryIn returns what a country is called in a language, or else in English.
+func (w *witness) CountryIn(code, language string) string {
+	return cmp.Or(w.world().CountryIn(code, language), w.country(code).Name)
 }

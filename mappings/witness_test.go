@@ -147,3 +147,46 @@ func told(u search.Understood) string {
 	}
 	return strings.Join(append(all, "words "+u.Words), "; ")
 }
+
+// TestCompletionsOfAreas: countries and regions complete what was typed, by the name that was typed; a word
+// within a name from four letters on, and after those that begin so. Only what reports are about is proposed.
+func TestCompletionsOfAreas(t *testing.T) {
+	s := builtinSet(t)
+	if got := s.bodies.Witness.Begins("kingd", false); len(got) > 0 {
+		t.Errorf("a word within a name: %v", got)
+	}
+	for typed, want := range map[string]string{
+		"keny": "Kenya/KE", "royaume": "United Kingdom/GB Royaume Uni", "kingd": "United Kingdom/GB", "bava": "Bavaria/DE",
+		"sahe": "Sahel/BF", "дания": "Denmark/DK Дания", "zzzz": "",
+	} {
+		found, err := s.Ask(search.Query{Words: typed, Complete: true, Fields: search.List()}, func(body []byte) (search.Result, error) {
+			return search.ReadResult([]byte(`{"aggregations":{"places":{"apart":{"buckets":[{"doc_count":1},{"doc_count":0}]}}}}`))
+		})
+		got := ""
+		for _, c := range found.Completions {
+			got += strings.TrimSpace(c.Name + "/" + c.Countries[0] + " " + c.Matched)
+		}
+		if err != nil || got != want {
+			t.Errorf("%s completes to %q, %v, want %q", typed, got, err, want)
+		}
+	}
+}
+
+// TestNamesInTheReadersLanguage: the publisher's title stays, and what the city and its country are called in
+// the language of the reader is beside it.
+func TestNamesInTheReadersLanguage(t *testing.T) {
+	s := builtinSet(t)
+	for language, want := range map[string]string{
+		"": "; United Kingdom", "en": "; United Kingdom", "fr": "Londres; Royaume-Uni", "fr-CA": "Londres; Royaume-Uni", "no": "; Storbritannia", "ja": "ロンドン; イギリス", "xx": "; United Kingdom",
+	} {
+		found, err := s.Ask(search.Query{Words: "London", Language: language}, func([]byte) (search.Result, error) {
+			return search.ReadResult([]byte(`{"hits":{"hits":[{"_source":{"kind":"cities","title":"London – City Safety Guide","country":"GB","names_known":"Londres Londra"}}]}}`))
+		})
+		if err != nil || len(found.Hits) != 1 {
+			t.Fatal(found, err)
+		}
+		if got := found.Hits[0].InLanguage + "; " + strings.Join(found.Hits[0].CountryNames, ", "); got != want {
+			t.Errorf("in %q: %q, want %q", language, got, want)
+		}
+	}
+}

@@ -45,6 +45,12 @@ const nearEnough = 1500
 // Ask makes a search with send. Where no report is about a place in its words, it finds reports nearby and
 // on the country instead, and other words are proposed only if they find what the typed ones do not.
 func (b Bodies) Ask(q Query, send func(body []byte) (Result, error)) (Result, error) {
+	found, err := b.ask(q, send)
+	b.local(found.Hits, q.Language)
+	return found, err
+}
+
+func (b Bodies) ask(q Query, send func(body []byte) (Result, error)) (Result, error) {
 	body, u, err := b.understood(q)
 	if err != nil {
 		return Result{}, err
@@ -53,6 +59,11 @@ func (b Bodies) Ask(q Query, send func(body []byte) (Result, error)) (Result, er
 	found.Request.Body = body
 	if q.Complete {
 		found.Hits = completions(found.Hits, q.Words)
+		for i, c := range b.begun(q) {
+			if i < len(found.about) && found.about[i] > 0 {
+				found.Completions = append(found.Completions, c)
+			}
+		}
 	}
 	if err != nil || q.Words == "" || q.Complete {
 		return found, err
@@ -231,6 +242,15 @@ func counted(places []Mention) clause {
 			}
 		}
 		all = append(all, clause{"bool": clause{"should": append(about, phrases(slices.Compact(names))...)}})
+	}
+	return clause{"filters": clause{"filters": all}}
+}
+
+// countedBegun is counted for places that complete what was typed.
+func countedBegun(begun []Completion) clause {
+	var all []any
+	for _, c := range begun {
+		all = append(all, c.about())
 	}
 	return clause{"filters": clause{"filters": all}}
 }

@@ -71,8 +71,8 @@ func (b Bodies) understood(q Query) ([]byte, Understood, error) {
 		q.Words = u.Words
 	}
 	body, err := filled(file, q, filters)
-	places := u.named()
-	if err != nil || (q.Complete || q.asFile) && q.Scored() && q.Fields == nil && !apart {
+	places, begun := u.named(), b.begun(q)
+	if err != nil || (q.Complete || q.asFile) && q.Scored() && q.Fields == nil && !apart && len(begun) == 0 {
 		return body, u, err
 	}
 	var members map[string]any
@@ -109,14 +109,18 @@ func (b Bodies) understood(q Query) ([]byte, Understood, error) {
 			facets[field] = clause{"filter": all(choices, field), "aggs": clause{"apart": facet}}
 		}
 	}
-	if len(places) > 0 {
+	if len(places)+len(begun) > 0 {
 		facets, _ := members["aggs"].(map[string]any)
 		if facets == nil {
 			facets = clause{}
 			members["aggs"] = facets
 		}
+		count := counted(places)
+		if len(begun) > 0 {
+			count = countedBegun(begun)
+		}
 		// Whether there is a report on a place does not depend on the other words, nor on what was narrowed.
-		facets["places"] = clause{"global": clause{}, "aggs": clause{"apart": counted(places)}}
+		facets["places"] = clause{"global": clause{}, "aggs": clause{"apart": count}}
 	}
 	body, err = json.Marshal(members, json.Deterministic(true))
 	return body, u, err

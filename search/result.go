@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"riskdex/internal/letters"
+	"riskdex/mappings/gazetteer"
 	"riskdex/report"
 )
 
@@ -40,7 +41,17 @@ type Result struct {
 	// risk_level, threats. The most frequent values come first.
 	Facets map[string][]Count
 
+	// Completions are the countries, regions and parts of the world that complete what was typed, and that
+	// reports are about.
+	Completions []Completion
+
 	Request Request
+}
+
+// Completion is a name of a country, a region or a part of the world.
+type Completion struct {
+	NamedPlace
+	Matched string // the name that was typed, if it is another
 }
 
 // Request is a search as it is sent to Elasticsearch.
@@ -63,6 +74,9 @@ type Hit struct {
 	// Highlights are excerpts around what matches, by field, as HTML: what matches is
 	// within <em>, everything else is escaped.
 	Highlights map[string][]string
+
+	CountryNames []string // of its countries, in the language that was asked for, or else in English
+	InLanguage   string   // what the city of a city report is called in that language, if it has another name in it
 
 	Fields
 	clauses []string // the clauses of search.json that found it, by name
@@ -160,6 +174,42 @@ func (h Hit) otherNames() []string {
 		known[i] = strings.ReplaceAll(name, "_", " ")
 	}
 	return slices.Concat([]string{h.Code}, h.Airports, h.CodesKnown, h.Names, known)
+}
+
+// mostCompletions is the number of places that are looked for in the index.
+const mostCompletions = 5
+
+// begun returns the places that complete the words of a query.
+func (b Bodies) begun(q Query) []Completion {
+	if !q.Complete || q.asFile || b.Witness == nil {
+		return nil
+	}
+	typed := gazetteer.Fold(q.Words)
+	if typed == "" {
+		return nil
+	}
+	all := b.Witness.Begins(typed, utf8.RuneCountInString(typed) >= anywhere)
+	return all[:min(mostCompletions, len(all))]
+}
+
+// local tells of hits what their city and their countries are called in a language.
+func (b Bodies) local(hits []Hit, language string) {
+	if b.Witness == nil {
+		return
+	}
+	language, _, _ = strings.Cut(strings.ToLower(strings.ReplaceAll(language, "_", "-")), "-")
+	if language == "nb" || language == "nn" {
+		language = "no"
+	}
+	for i := range hits {
+		h := &hits[i]
+		for _, code := range h.Countries {
+			h.CountryNames = append(h.CountryNames, b.Witness.CountryIn(strings.ToUpper(code), language))
+		}
+		if h.Kind == report.Cities && language != "" {
+			h.InLanguage = b.Witness.CityIn(append([]string{h.Title}, h.otherNames()...), h.Countries, language)
+		}
+	}
 }
 
 // anywhere is the number of letters from which a word within a name completes to it.

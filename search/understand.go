@@ -69,6 +69,13 @@ type Witness interface {
 	Small(word string) bool
 	// SaysNothing reports whether a word says nothing of what is asked about a place: safety, situation.
 	SaysNothing(word string) bool
+	// Begins returns the countries, regions and parts of the world that complete what was typed, the likeliest
+	// first; with within, also by a word within a name.
+	Begins(typed string, within bool) []Completion
+	// CityIn returns what a city of some countries that has one of the names is called in a language, of two
+	// letters, or "" if that is not known; CountryIn what a country is, or else in English.
+	CityIn(names, countries []string, language string) string
+	CountryIn(code, language string) string
 }
 
 // mostNameWords is the number of words in the longest names that are looked for.

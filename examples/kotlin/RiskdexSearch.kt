@@ -16,7 +16,9 @@ class RiskdexSearch(url: String, private val key: String? = null) {
 
     data class Place(val name: String?, val location: Point?)
 
-    data class Suggestion(val kind: String, val id: String, val title: String, val code: String?, val matched: String?, val country: List<String>)
+    data class Suggestion(
+        val kind: String, val id: String, val title: String, val code: String?, val matched: String?, val country: List<String>,
+        val countryNames: List<String>, val inLanguage: String?)
 
     data class Hit(
         val suggestion: Suggestion,
@@ -86,7 +88,8 @@ class RiskdexSearch(url: String, private val key: String? = null) {
     private fun escaped(text: String) = URLEncoder.encode(text, "UTF-8").replace("+", "%20")
 
     private fun suggestion(of: JSONObject) =
-        Suggestion(of.getString("kind"), of.getString("id"), of.getString("title"), of.text("code"), of.text("matched"), of.getJSONArray("country").texts())
+        Suggestion(of.getString("kind"), of.getString("id"), of.getString("title"), of.text("code"), of.text("matched"), of.getJSONArray("country").texts(),
+            of.optJSONArray("country_names")?.texts() ?: emptyList(), of.text("in_language"))
 
     private fun hit(of: JSONObject) = Hit(
         suggestion(of), of.getJSONArray("threats").texts(), if (of.has("risk_level")) of.getInt("risk_level") else null, of.text("risk_label"),

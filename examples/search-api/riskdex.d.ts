@@ -22,7 +22,10 @@ export interface Query extends Filters {
   lang?: string | undefined;
 }
 
-export interface Suggestion { kind: Kind; id: string; code?: string; title: string; country: string[]; matched?: string }
+export interface Suggestion {
+  kind: Kind; id: string; code?: string; title: string; country: string[]; matched?: string;
+  country_names?: string[]; in_language?: string; // in the language of lang
+}
 export interface Hit extends Suggestion {
   risk_level?: Level;
   risk_label?: string;
@@ -77,7 +80,7 @@ export class SearchError extends Error { status: number; reason: string; retryAf
 export class Riskdex {
   constructor(url: string, options?: { key?: string });
   search(query: Query, options?: { signal?: AbortSignal }): Promise<Found>;
-  complete(query: { q: string } & Filters, options?: { signal?: AbortSignal }): Promise<{ hits: Suggestion[] }>;
+  complete(query: { q: string } & Filters, options?: { signal?: AbortSignal }): Promise<{ hits: Suggestion[]; places?: { name: string; country: string[]; matched?: string }[] }>;
   document(kind: Kind, id: string, options?: { signal?: AbortSignal }): Promise<Report>;
 }
 export function pieces(snippet: string): { text: string; match: boolean }[];

@@ -7,7 +7,8 @@ import Foundation
 struct RiskdexSearch {
     struct Suggestion: Decodable {
         let kind, id, title: String
-        let code, matched: String?
+        let code, matched, inLanguage: String?
+        let countryNames: [String]?
         let country: [String]
     }
 
@@ -20,7 +21,8 @@ struct RiskdexSearch {
 
     struct Hit: Decodable {
         let kind, id, title: String
-        let code, matched: String?
+        let code, matched, inLanguage: String?
+        let countryNames: [String]?
         let country, threats: [String]
         let riskLevel: Int?
         let riskLabel, startsAt, endsAt, publishedAt, updatedAt: String?

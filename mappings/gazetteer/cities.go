@@ -21,6 +21,7 @@ type City struct {
 	airports string // with spaces between them
 	lat, lon float64
 	others   string // other names, with | between them
+	local    string // its name by language, as in returns it
 }
 
 // Codes yields the codes, of three letters, of the city itself and of its airports.
@@ -48,7 +49,7 @@ func (g *Gazetteer) parseCities(table string) error {
 			return err
 		}
 		c := City{
-			Name: r.cell("name"), Country: r.cell("country"), region: r.cell("region"), code: strings.ToUpper(r.cell("code")), airports: strings.ToUpper(r.cell("airports")), others: r.cell("other_names"),
+			Name: r.cell("name"), Country: r.cell("country"), region: r.cell("region"), code: strings.ToUpper(r.cell("code")), airports: strings.ToUpper(r.cell("airports")), others: r.cell("other_names"), local: r.cell("local"),
 			Capital: r.cell("capital") != "",
 		}
 		var wrong [3]error
@@ -95,6 +96,16 @@ func (g *Gazetteer) addCity(c City, f *folder) {
 		c.others = strings.Join(kept, "|")
 	}
 	g.cities = append(g.cities, c)
+}
+
+// In returns what a city is called in a language, of two letters, or "" if that is not known to be another name.
+func (c *City) In(language string) string { return in(c.local, language) }
+
+// in returns the name in a language: fr=Londres|it=Londra.
+func in(local, language string) string {
+	_, rest, _ := strings.Cut("|"+local, "|"+language+"=")
+	name, _, _ := strings.Cut(rest, "|")
+	return name
 }
 
 // Names yields the names of a city: the main one, and the others in the form of Plain.

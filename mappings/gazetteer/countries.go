@@ -13,7 +13,7 @@ type countries struct {
 	names names
 }
 
-type country struct{ code, alpha3, names string }
+type country struct{ code, alpha3, local, names string }
 
 func parseCountries(table string) (countries, error) {
 	var all countries
@@ -21,7 +21,7 @@ func parseCountries(table string) (countries, error) {
 		if err != nil {
 			return all, err
 		}
-		c := country{r.cell("code"), r.cell("alpha3"), r.cell("names")}
+		c := country{r.cell("code"), r.cell("alpha3"), r.cell("local"), r.cell("names")}
 		if len(c.code) != 2 || len(c.alpha3) != 3 && c.alpha3 != "" {
 			return all, fmt.Errorf("line %d: the codes of a country have two and three letters", r.line)
 		}
@@ -111,6 +111,25 @@ func (g *Gazetteer) Alpha3(code string) string {
 		return c.alpha3
 	}
 	return ""
+}
+
+// CountryIn returns what a country is called in a language, of two letters, or "" if that is not known.
+func (g *Gazetteer) CountryIn(code, language string) string {
+	if c := g.countries.find(code); c != nil {
+		return in(c.local, language)
+	}
+	return ""
+}
+
+// Regions yields all regions.
+func (g *Gazetteer) Regions() iter.Seq[*Region] {
+	return func(yield func(*Region) bool) {
+		for i := range g.regions.rows {
+			if !yield(&g.regions.rows[i]) {
+				return
+			}
+		}
+	}
 }
 
 // CountryNames yields the names of a country in many languages, in the form of Plain.

@@ -47,7 +47,15 @@ type Hit struct {
 
 // Completed is the answer to a completion.
 type Completed struct {
-	Hits []Suggestion `json:"hits"`
+	Hits   []Suggestion `json:"hits"`
+	Places []Place      `json:"places,omitempty"`
+}
+
+// Place is a country, a region or a part of the world that reports are about.
+type Place struct {
+	Name    string   `json:"name"`
+	Country []string `json:"country"`
+	Matched string   `json:"matched,omitempty"`
 }
 
 // Suggestion is what a list of names shows of a report.
@@ -58,16 +66,22 @@ type Suggestion struct {
 	Title   string      `json:"title"`
 	Country []string    `json:"country"`
 	Matched string      `json:"matched,omitempty"`
+
+	CountryNames []string `json:"country_names,omitempty"`
+	InLanguage   string   `json:"in_language,omitempty"` // of a city
 }
 
 func suggestionOf(h search.Hit, q search.Query) Suggestion {
-	return Suggestion{Kind: h.Kind, ID: h.ID, Code: h.Code, Title: h.Title, Country: list(h.Countries), Matched: h.Matched(q.Words)}
+	return Suggestion{Kind: h.Kind, ID: h.ID, Code: h.Code, Title: h.Title, Country: list(h.Countries), Matched: h.Matched(q.Words), CountryNames: list(h.CountryNames), InLanguage: h.InLanguage}
 }
 
 func completedOf(found search.Result, q search.Query) Completed {
 	completed := Completed{Hits: []Suggestion{}}
 	for _, h := range found.Hits {
 		completed.Hits = append(completed.Hits, suggestionOf(h, q))
+	}
+	for _, c := range found.Completions {
+		completed.Places = append(completed.Places, Place{c.Name, c.Countries, c.Matched})
 	}
 	return completed
 }

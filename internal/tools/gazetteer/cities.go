@@ -39,8 +39,12 @@ func citiesTable(folder string, ofCountry, regions map[string]string) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
+	local, err := byKey(folder, "local.tsv")
+	if err != nil {
+		return nil, err
+	}
 	var table bytes.Buffer
-	table.WriteString("code\tairports\tname\tcountry\tregion\tlat\tlon\tpopulation\tcapital\tother_names\n")
+	table.WriteString("code\tairports\tname\tcountry\tregion\tlat\tlon\tpopulation\tcapital\tlocal\tother_names\n")
 	used := 0
 	for i, row := range rows[1:] {
 		if len(row) != 9 {
@@ -65,7 +69,7 @@ func citiesTable(folder string, ofCountry, regions map[string]string) ([]byte, e
 		if of == "" {
 			of = row[0]
 		}
-		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", code, airports[of], name, country, regions[country+"."+row[4]], lat, lon, row[7], mark, otherNames(name, row[8]+"|"+today[of], usual[of], func(name string) bool {
+		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", code, airports[of], name, country, regions[country+"."+row[4]], lat, lon, row[7], mark, local[of], otherNames(name, row[8]+"|"+today[of], usual[of], func(name string) bool {
 			return ofCountry[name] != "" && !strings.Contains(ofCountry[name], country)
 		}))
 		delete(usual, of)

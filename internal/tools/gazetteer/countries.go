@@ -14,7 +14,7 @@ import (
 
 // languages are those in which the table has the names of all countries: those of many
 // speakers or many countries, in every script in wide use.
-const languages = "en ar az be bg bn bs ca cs da de el es et eu fa fi fil fr gl gu he hi hr hu hy id is it ja ka kk km kn ko ky lo lt lv mk ml mn mr ms my nb ne nl pa pl pt ro ru si sk sl sq sr sr-Latn sv sw ta te th tr uk ur uz vi zh zh-Hant zu am"
+const languages = "en ar az be bg bn bs ca cs da de el es et eu fa fi fil fr gl gu he hi hr hu hy id is it ja ka kk km kn ko ky lo lt lv mk ml mn mr ms my ne nl no pa pl pt ro ru si sk sl sq sr sr-Latn sv sw ta te th tr uk ur uz vi zh zh-Hant zu am"
 
 // ownNames are other languages with the countries where they are official. The table has what
 // these countries are called in them.
@@ -24,7 +24,8 @@ const ownNames = "af:ZA,NA ak:GH az-Cyrl:AZ cy:GB dz:BT fo:FO ga:IE,GB gd:GB ha:
 // reserved are codes for which CLDR has names, but which ISO 3166 gives to no country.
 const reserved = "AC CP DG EA EZ IC TA UN"
 
-// countriesTable makes the table of countries: the two codes of ISO 3166, and names.
+// countriesTable makes the table of countries: the two codes of ISO 3166, names by
+// language, and all names.
 func countriesTable(folder string) ([]byte, error) {
 	formal, err := readTable(filepath.Join(folder, "formal.tsv"))
 	if err != nil {
@@ -35,7 +36,7 @@ func countriesTable(folder string) ([]byte, error) {
 		others[row[0]] = row[1]
 	}
 	var table bytes.Buffer
-	table.WriteString("code\talpha3\tnames\n")
+	table.WriteString("code\talpha3\tlocal\tnames\n")
 	for first := 'A'; first <= 'Z'; first++ {
 		for second := 'A'; second <= 'Z'; second++ {
 			code := string([]rune{first, second})
@@ -48,11 +49,22 @@ func countriesTable(folder string) ([]byte, error) {
 				return nil, err
 			}
 			if len(names) > 1 {
-				fmt.Fprintf(&table, "%s\t%s\t%s\n", code, region.ISO3(), strings.Join(names, "|"))
+				fmt.Fprintf(&table, "%s\t%s\t%s\t%s\n", code, region.ISO3(), localNames(region), strings.Join(names, "|"))
 			}
 		}
 	}
 	return table.Bytes(), nil
+}
+
+// shown are the languages in which hits show countries: those of text_in.
+const shown = "fr de es it pt nl no da sv fi ru tr ar zh ja ko"
+
+func localNames(region language.Region) string {
+	var names []string
+	for code := range strings.FieldsSeq(shown) {
+		names = append(names, code+"="+display.Regions(language.MustParse(code)).Name(region))
+	}
+	return strings.Join(names, "|")
 }
 
 func countryNames(region language.Region, formal string) ([]string, error) {

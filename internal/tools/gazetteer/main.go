@@ -1,5 +1,5 @@
 // Command gazetteer writes the tables of mappings/gazetteer: cities.tsv.gz from cities.tsv,
-// today.tsv, airports.tsv, usual.tsv and capitals.tsv in this folder, regions.tsv.gz from regions.tsv
+// today.tsv, local.tsv, airports.tsv, usual.tsv and capitals.tsv in this folder, regions.tsv.gz from regions.tsv
 // and usual_regions.tsv, and countries.tsv.gz from formal.tsv and the names in CLDR. The same input
 // makes the same tables.
 package main
