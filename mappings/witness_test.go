@@ -55,6 +55,8 @@ func TestUnderstand(t *testing.T) {
 		"red alert Kenya":                 "Kenya/KE; kinds advisories; rest red; idiom red alert; words red Kenya",
 		"planned parenthood":              "now/d-; rest parenthood; idiom planned parenthood; words parenthood",
 		"latest situation Kenya":          "Kenya/KE; latest; rest situation; words situation Kenya",
+		"scioperi a dicembre in Italia":   "Italy/IT; strikes; now/y+11M-now/y+12M; words scioperi a dicembre in Italia",
+		"may I bring pepper spray":        "rest bring pepper spray; words may I bring pepper spray",
 		"what is the situation in Crimea": "Crimea/UA; rest situation; words what is the situation in Crimea",
 	} {
 		u := search.Understand(words, w)

@@ -169,12 +169,17 @@ func (u Understood) better(typed string) (all []any) {
 	}
 	everywhere := []string{"title", "names", "country_name", "places.name", "summary", "text"}
 	if len(tokensOf(typed)) >= shortestHeadline {
-		add("most words of its title", 500, clause{"match": clause{"title.exact": clause{"query": typed, "minimum_should_match": "75%"}}})
+		if u.Said >= shortestHeadline {
+			add("most words of its title", 500, clause{"match": clause{"title.exact": clause{"query": typed, "minimum_should_match": "75%"}}})
+		}
 		add("its title", 1000, clause{"match_phrase_prefix": clause{"title": clause{"query": typed, "analyzer": "words", "slop": 1}}})
 	}
 	var places []any
 	for _, m := range named {
 		places = append(places, m.about())
+		if m.Misspelt {
+			add("the city that is nearly called so", 160, both(m.about(), aCity))
+		}
 		if best := m.Places[0]; len(m.Places) > 1 && best.City == nil { // Bali is no town in India
 			add("the best known of its namesakes", 400, best.about())
 		}
@@ -191,8 +196,8 @@ func (u Understood) better(typed string) (all []any) {
 		if len(u.Threats) > 0 {                           // in other words, or in another language
 			asked = either(words(u.Subject, "title", "summary", "places.name"), both(clause{"terms": clause{"threats": u.Threats}}, match("title", u.Subject)))
 		}
-		add("the place, and what was asked about it", 200, notCities(either(places...), asked))
-		add("the same, and not over", 200, notCities(current(either(places...), asked)))
+		add("the place, and what was asked about it", 40, notCities(either(places...), asked))
+		add("the same, and not over", 360, notCities(current(either(places...), asked)))
 		if area := func(m Mention) bool { return len(m.Places[0].Countries) > 1 }; slices.ContainsFunc(named, area) {
 			add("a country there, and in the text what was asked", 120, both(either(places...), words(u.Subject, "title", "summary", "text")))
 		}
@@ -214,7 +219,10 @@ func (u Understood) better(typed string) (all []any) {
 			add("on the country as a whole, and not over", 400, current(p.asWhole(), titled))
 			add("a city of the country", 100, both(aCity, p.about()))
 		case alone:
-			add("a city of the region", 250, both(aCity, p.about()))
+			all = append(all, clause{"function_score": clause{
+				"query":              constant("a city of the region, the largest first", 230, both(aCity, p.about())),
+				"field_value_factor": clause{"field": "prominence", "missing": 0}, "boost_mode": "sum",
+			}})
 		}
 	}
 	for _, idiom := range u.Idioms {
@@ -251,6 +259,10 @@ func (w When) from() string {
 
 // filter finds advisories and special reports that are valid in a time, or begin in it.
 func (w When) filter() clause {
+	if w.Yearly {
+		next := When{From: w.From + "+1y", To: w.To + "+1y"}
+		return either(When{From: w.From, To: w.To}.filter(), next.filter())
+	}
 	begins, ends := clause{"gte": w.From}, clause{"lt": w.From}
 	switch {
 	case w.Latest:

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	_ "embed"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,7 @@ type Understood struct {
 	Kinds   []report.Kind // that are named
 	Rest    []string      // the other words, but for small ones such as in
 	Subject string        // the words of Threats and Rest, folded, but for those such as safety
+	Said    int           // how many words there are, without small ones
 	Idioms  []string      // words for a time or a kind with the unknown word beside them: red alert
 }
 
@@ -49,6 +51,7 @@ type NamedPlace struct {
 // When is a time that a query asks for, in the date mathematics of Elasticsearch.
 type When struct {
 	Latest   bool   // whatever is newest
+	Yearly   bool   // a year later, too
 	From, To string // what is valid at some time from From, and before To; without To, what begins after From
 }
 
@@ -93,6 +96,9 @@ func Understand(typed string, w Witness) Understood {
 		rest := tokens[at:]
 		coded := w != nil && u.code(rest[0], w, shouts)
 		asks, n := asked(rest)
+		if isCalendar(asks) && w != nil && w.Small(rest[0].folded) { // may
+			asks, n = "", 0
+		}
 		var named []NamedPlace
 		threat := ""
 		if w != nil && !coded {
@@ -115,7 +121,7 @@ func Understand(typed string, w Witness) Understood {
 			u.Places = append(u.Places, Mention{Typed: joined(rest[:n]), Places: named})
 		case asks != "":
 			for i := range rest[:n] {
-				rest[i].asks = asks != aYear
+				rest[i].asks = !isCalendar(asks)
 			}
 			u.ask(asks, rest[0].folded)
 		case threat != "":
@@ -125,7 +131,9 @@ func Understand(typed string, w Witness) Understood {
 			subject = append(subject, rest[:n]...)
 		default:
 			n = 1
+			u.Said--
 			if w == nil || !w.Small(rest[0].folded) {
+				u.Said++
 				u.Rest = append(u.Rest, rest[0].folded)
 				if w == nil || !w.SaysNothing(rest[0].folded) {
 					rest[0].unknown = true
@@ -134,6 +142,7 @@ func Understand(typed string, w Witness) Understood {
 			}
 		}
 		at += n
+		u.Said += n
 	}
 	u.otherwise(tokens)
 	if w != nil {
@@ -351,8 +360,10 @@ func spaceless(phrase string) bool {
 	})
 }
 
-// aYear is asked for by its number, which is looked for in reports, too.
-const aYear = "year"
+// aYear is asked for by its number, a month by its name. Both are looked for in reports, too.
+const aYear, aMonth = "year", "month "
+
+func isCalendar(asks string) bool { return asks == aYear || strings.HasPrefix(asks, aMonth) }
 
 // asked returns what the longest phrase for a time or a kind asks for that tokens begin with, and how many of
 // them it is.
@@ -383,6 +394,9 @@ func (u *Understood) ask(asks, word string) {
 	if asks == aYear {
 		year, _ := strconv.Atoi(word)
 		when = When{From: word + "-01-01", To: strconv.Itoa(year+1) + "-01-01"}
+	} else if month, found := strings.CutPrefix(asks, aMonth); found {
+		n, _ := strconv.Atoi(month)
+		when = When{From: fmt.Sprintf("now/y+%dM", n-1), To: fmt.Sprintf("now/y+%dM", n), Yearly: true}
 	}
 	if u.When == nil || when.To != "" { // a period says more than latest or upcoming
 		u.When = &when
