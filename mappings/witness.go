@@ -186,13 +186,11 @@ func (w *witness) Called(name string) (places []search.NamedPlace) {
 const forMainName = 20
 
 func forName(main, name string) int {
-	if rest, found := strings.CutPrefix(gazetteer.Fold(main), name); found && !startsWithLetter(rest) { // Washington, D.C.
+	if rest, found := strings.CutPrefix(gazetteer.Fold(main), name); found && (rest == "" || rest[0] == ' ') { // Washington, D.C.
 		return forMainName
 	}
 	return 0
 }
-
-func startsWithLetter(text string) bool { return text != "" && text[0] != ' ' }
 
 func byPopulation(a, b *gazetteer.City) int { return b.Population - a.Population }
 
