@@ -3,6 +3,7 @@ package livetest
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"riskdex/internal/testkit/elasticserver/elastictest"
 	"riskdex/report"
@@ -150,6 +151,31 @@ func TestMisspeltNameAndThreat(t *testing.T) {
 	})
 	for words, want := range map[string]string{
 		"Ecquador curfew": "ecuador", "ecuadro curfew": "ecuador", "Bankok protst": "bangkok", "Pakisten explosoin": "pakistan", "marine attack": "marine",
+	} {
+		if got := first(t, x, x.Set.SearchBody, words); !strings.HasPrefix(got+" ", want+" ") {
+			t.Errorf("%q finds %q, want %s first", words, got, want)
+		}
+	}
+}
+
+// TestWhatIsCurrentComesFirst: a country shows what is current there as a whole, then its cities, then what
+// happens in one of them; what is over, or only mentions the country, comes last. A time and a city show what
+// is valid there then before the city.
+func TestWhatIsCurrentComesFirst(t *testing.T) {
+	x := newIndices(t, elastictest.Prefix(t))
+	of := func(kind report.Kind, id, body string) record { return record{kind: kind, id: id, body: body} }
+	soon := time.Now().UTC().Add(24 * time.Hour).Format(time.DateOnly)
+	fill(t, x, []record{
+		of(report.Cities, "nairobi", `{"name":"Nairobi","country":"KE","body":"Calm."}`), of(report.Cities, "mombasa", `{"name":"Mombasa","country":"KE","body":"Calm."}`),
+		of(report.Advisories, "strike", `{"title":"Kenya: strike of all unions","country":"KE","start_date":"2020-01-01"}`),
+		of(report.Advisories, "over", `{"title":"Kenya: floods","country":"KE","start_date":"2020-01-01","end_date":"2020-01-05"}`),
+		of(report.Advisories, "rally", `{"title":"Rally in Nairobi, Kenya","country":"KE","cities":[{"name":"Nairobi"}],"start_date":"`+soon+`"}`),
+		of(report.SpecialReports, "scams", `{"title":"Scams of the world","countries":["KE","FR","US"],"body":"Kenya, too."}`),
+		of(report.Cities, "bali", `{"name":"Bāli","country":"IN","body":"Calm."}`), of(report.Cities, "denpasar", `{"name":"Denpasar","country":"ID","body":"Calm."}`),
+	})
+	for words, want := range map[string]string{
+		"Kenya": "strike nairobi mombasa", "is Kenya safe": "strike nairobi mombasa", "Reisehinweise Kenia": "strike nairobi mombasa",
+		"Nairobi tomorrow": "rally strike nairobi", "Nairobi": "nairobi", "bali": "denpasar", "kenya floods": "over",
 	} {
 		if got := first(t, x, x.Set.SearchBody, words); !strings.HasPrefix(got+" ", want+" ") {
 			t.Errorf("%q finds %q, want %s first", words, got, want)
