@@ -41,7 +41,7 @@ var floors = map[string]relevancetest.Score{
 }
 
 func TestRelevance(t *testing.T) {
-	changes := append(finalState(t), rivals()...)
+	changes := append(ongoing(finalState(t)), rivals()...)
 	x := newIndex(t)
 	x.Add(t, x.Set, changes)
 	x.Show(t)
