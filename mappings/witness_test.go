@@ -85,6 +85,7 @@ func TestUnderstoodBody(t *testing.T) {
 		{"bali", `"the best known of its namesakes"`, `"fuzziness"`},
 		{"paris next week", `"there, in the time that was asked for"`, `"fuzziness"`},
 		{"hoo chi min city", `"a place that was understood"`, `"the best known`},
+		{"argentia", `"on the country as a whole, and not over"`, `nearly called so`},
 		{"treni", `"fuzziness"`, `"a place that was understood"`},
 		{"kampuchea", `{"terms":{"country":["KH"]}}`, `"a name in it without a space beside it"`},
 	} {

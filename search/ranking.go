@@ -177,7 +177,7 @@ func (u Understood) better(typed string) (all []any) {
 	var places []any
 	for _, m := range named {
 		places = append(places, m.about())
-		if m.Misspelt {
+		if m.Misspelt && m.Places[0].City != nil {
 			add("the city that is nearly called so", 160, both(m.about(), aCity))
 		}
 		if best := m.Places[0]; len(m.Places) > 1 && best.City == nil { // Bali is no town in India

@@ -149,7 +149,7 @@ func Understand(typed string, w Witness) Understood {
 		u.correct(w)
 	}
 	u.agree()
-	u.Subject = joined(subject)
+	u.Subject = joined(slices.DeleteFunc(subject, u.isOfPlace))
 	var kept []string
 	for i, field := range strings.Fields(words) {
 		if !slices.ContainsFunc(tokens, func(t token) bool { return t.field == i }) ||
@@ -176,6 +176,13 @@ const sureTypo = 7
 // likely returns the places that are named, also where a long name is misspelt.
 func (u Understood) likely() []Mention {
 	return slices.DeleteFunc(slices.Clone(u.Places), func(m Mention) bool { return m.Misspelt && len(m.Typed) < sureTypo })
+}
+
+// isOfPlace reports whether a token is a word of a place that is likely misspelt.
+func (u *Understood) isOfPlace(t token) bool {
+	return slices.ContainsFunc(u.likely(), func(m Mention) bool {
+		return m.Misspelt && slices.Contains(strings.Fields(m.Typed), t.folded)
+	})
 }
 
 // Known reports whether everything that was typed was understood as it is, so that nothing in it can be
