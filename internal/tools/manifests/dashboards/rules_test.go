@@ -157,7 +157,18 @@ func TestRunbookKnowsNoOtherAlerts(t *testing.T) {
 // The templates of an alert's texts are valid, and use only labels that it has.
 func TestAlertTexts(t *testing.T) {
 	nothing := func(v any) string { return "x" }
-	functions := template.FuncMap{"humanize": nothing, "humanize1024": nothing, "humanizeDuration": nothing, "humanizePercentage": nothing}
+	type sample struct{ Labels map[string]string }
+	functions := template.FuncMap{
+		"humanize": nothing, "humanize1024": nothing, "humanizeDuration": nothing, "humanizePercentage": nothing,
+		"query": func(expr string) []sample {
+			one := sample{map[string]string{}}
+			for _, label := range labelsOf(t, parse(t, located{expr, expr})) {
+				one.Labels[label] = "x"
+			}
+			return []sample{one, one}
+		},
+		"sortByLabel": func(_ string, all []sample) []sample { return all },
+	}
 	for name, r := range alerts(t) {
 		labels := map[string]string{}
 		for _, label := range labelsOf(t, parse(t, located{name, r.Expr})) {

@@ -61,7 +61,11 @@ func (s source) texts(ctx context.Context, own, dir string) ([]file, error) {
 	for name := range strings.FieldsSeq(names) {
 		list = append(list, file{name, filepath.Join(s.root, name), 0o644})
 	}
-	// Its links lead to the runbook that the installed service shows.
+	man := filepath.Join(dir, "man")
+	if err := os.MkdirAll(man, 0o755); err != nil {
+		return nil, err
+	}
+	// The links of the rules lead to the runbook that the installed service shows.
 	rules, err := output(riskdex(ctx, own, "rules", "--runbook-url", "http://127.0.0.1:8081/runbook"), dir)
 	if err != nil {
 		return nil, err
@@ -74,10 +78,6 @@ func (s source) texts(ctx context.Context, own, dir string) ([]file, error) {
 		if f.name == "dashboards/rules.yml" {
 			list[i].path = linked
 		}
-	}
-	man := filepath.Join(dir, "man")
-	if err := os.MkdirAll(man, 0o755); err != nil {
-		return nil, err
 	}
 	if _, err := output(riskdex(ctx, own, "man", man), dir); err != nil {
 		return nil, err
