@@ -44,7 +44,10 @@ func TestFullDiskIsTold(t *testing.T) {
 		t.Errorf("%d log lines say that the disk is full, and %d that the 50 deliveries were refused", told, each)
 	}
 	require.NoError(t, os.Remove(other))
-	eventually(t, "all is well", func() bool { return p.status().Well })
+	eventually(t, "deliveries are accepted", func() bool { return p.status().Accepting })
+	if trouble := p.says(admin.TroubleTurnedAway); trouble.Severity != admin.Warning { // only the publisher has them
+		t.Errorf("the trouble is %+v, want a warning", trouble)
+	}
 	if status := p.send("PUT", "/cities/after", `{"title":"x"}`); status != 202 {
 		t.Errorf("status %d", status)
 	}
