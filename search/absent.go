@@ -59,7 +59,7 @@ func (b Bodies) ask(q Query, send func(body []byte) (Result, error)) (Result, er
 	found.Request.Body = body
 	if q.Complete {
 		found.Hits = completions(found.Hits, q.Words)
-		for i, c := range b.begun(q) {
+		for i, c := range u.Begun {
 			if i < len(found.about) && found.about[i] > 0 {
 				found.Completions = append(found.Completions, c)
 			}

@@ -71,7 +71,8 @@ func (b Bodies) understood(q Query) ([]byte, Understood, error) {
 		q.Words = u.Words
 	}
 	body, err := filled(file, q, filters)
-	places, begun := u.named(), b.begun(q)
+	u.Begun = b.begun(q)
+	places, begun := u.named(), u.Begun
 	if err != nil || (q.Complete || q.asFile) && q.Scored() && q.Fields == nil && !apart && len(begun) == 0 {
 		return body, u, err
 	}

@@ -30,6 +30,7 @@ type Understood struct {
 	Subject string        // the words of Threats and Rest, folded, but for those such as safety
 	Said    int           // how many words there are, without small ones
 	Idioms  []string      // words for a time or a kind with the unknown word beside them: red alert
+	Begun   []Completion  // of a completion: the places that complete what was typed
 }
 
 // Mention is a name of a place in a query.
