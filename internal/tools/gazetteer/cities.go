@@ -27,22 +27,13 @@ func citiesTable(folder string, ofCountry, regions map[string]string) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	airports, err := byKey(folder, "airports.tsv")
-	if err != nil {
-		return nil, err
+	byID := map[string]map[string]string{}
+	for _, name := range []string{"airports", "usual", "today", "local"} {
+		if byID[name], err = byKey(folder, name+".tsv"); err != nil {
+			return nil, err
+		}
 	}
-	usual, err := byKey(folder, "usual.tsv")
-	if err != nil {
-		return nil, err
-	}
-	today, err := byKey(folder, "today.tsv")
-	if err != nil {
-		return nil, err
-	}
-	local, err := byKey(folder, "local.tsv")
-	if err != nil {
-		return nil, err
-	}
+	airports, usual, today, local := byID["airports"], byID["usual"], byID["today"], byID["local"]
 	var table bytes.Buffer
 	table.WriteString("code\tairports\tname\tcountry\tregion\tlat\tlon\tpopulation\tcapital\tlocal\tother_names\n")
 	used := 0
