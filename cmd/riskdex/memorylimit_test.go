@@ -111,12 +111,12 @@ func TestMemoryOfLargeBodies(t *testing.T) {
 		require.NoError(t, err)
 		req.Body, _ = body()
 		req.GetBody, req.ContentLength = body, int64(len(title)+len(large))
-		return answer(req)
+		return answer(http.DefaultClient, req)
 	}
 	get := func(address string) (int, error) {
 		req, err := http.NewRequest("GET", address, nil)
 		require.NoError(t, err)
-		return answer(req)
+		return answer(http.DefaultClient, req)
 	}
 	put := func(i int) (int, error) { return send(i, fmt.Sprintf("http://%s/advisories/%d", p.deliveries, i)) }
 	p.indicesReady()
@@ -180,15 +180,4 @@ func TestMemoryOfLargeBodies(t *testing.T) {
 	}
 	atOnce(8, edit)
 	check("edits")
-}
-
-// answer sends a request and returns the status of the answer, which is read to its end.
-func answer(req *http.Request) (int, error) {
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer res.Body.Close()
-	_, err = io.Copy(io.Discard, res.Body)
-	return res.StatusCode, err
 }

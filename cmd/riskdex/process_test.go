@@ -173,7 +173,12 @@ func (p *process) try(method, path, body string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	res, err := p.sender.Do(req)
+	return answer(p.sender, req)
+}
+
+// answer sends a request and returns the status of the answer, which is read to its end.
+func answer(client *http.Client, req *http.Request) (int, error) {
+	res, err := client.Do(req)
 	if err != nil {
 		return 0, err
 	}
