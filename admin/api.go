@@ -112,6 +112,14 @@ func (r *request) kind() (report.Kind, error) {
 	return kind, nil
 }
 
+// page returns the kind in the query, and how much of it a page may have.
+func (r *request) page() (kind report.Kind, limit int, err error) {
+	if kind, err = r.kind(); err == nil {
+		limit, err = r.limit()
+	}
+	return kind, limit, err
+}
+
 func (r *request) key() (report.Key, error) {
 	kind, err := r.kind()
 	if err != nil {

@@ -30,11 +30,7 @@ func (d *deadLetters) calls() []call {
 // list returns a page of one kind. With a type in the query, the page may be short although
 // there are more.
 func (d *deadLetters) list(r *request) (any, error) {
-	kind, err := r.kind()
-	if err != nil {
-		return nil, err
-	}
-	limit, err := r.limit()
+	kind, limit, err := r.page()
 	if err != nil {
 		return nil, err
 	}

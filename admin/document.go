@@ -141,11 +141,7 @@ type Entry struct {
 
 // entries returns the documents of a kind in the order of their ids, or the one with an id.
 func (s *statuses) entries(r *request) (any, error) {
-	kind, err := r.kind()
-	if err != nil {
-		return nil, err
-	}
-	limit, err := r.limit()
+	kind, limit, err := r.page()
 	if err != nil {
 		return nil, err
 	}
