@@ -196,7 +196,8 @@ func (u Understood) better(typed string) (all []any) {
 		if len(u.Threats) > 0 {                           // in other words, or in another language
 			asked = either(words(u.Subject, "title", "summary", "places.name"), both(clause{"terms": clause{"threats": u.Threats}}, match("title", u.Subject)))
 		}
-		add("the place, and what was asked about it", 400, notCities(current(either(places...), asked)))
+		add("the place, and what was asked about it", 200, notCities(either(places...), asked))
+		add("the same, and not over", 200, notCities(current(either(places...), asked)))
 		if area := func(m Mention) bool { return len(m.Places[0].Countries) > 1 }; slices.ContainsFunc(named, area) {
 			add("a country there, and in the text what was asked", 120, both(either(places...), words(u.Subject, "title", "summary", "text")))
 		}
@@ -219,7 +220,7 @@ func (u Understood) better(typed string) (all []any) {
 			add("a city of the country", 100, both(aCity, p.about()))
 		case alone:
 			all = append(all, clause{"function_score": clause{
-				"query":              constant("a city of the region, the largest first", 230, both(aCity, p.about())),
+				"query":              constant("a city of the region, the largest first", 40, both(aCity, p.about())),
 				"field_value_factor": clause{"field": "prominence", "missing": 0}, "boost_mode": "sum",
 			}})
 		}
