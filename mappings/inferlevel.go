@@ -28,7 +28,9 @@ func (in *inference) level() {
 		}
 		scale, ok := in.scaleOf(c, false)
 		if ordered, coloured, is := in.orderBeside(c); is && (coloured || c.of.means&in.bits("risk level rating severity threat security advisory") != 0) {
-			scale, ok = ordered, true
+			if !ok || !scale.worded || !scale.begins(ordered) { // else the words say how far up the highest one is
+				scale, ok = ordered, true
+			}
 		}
 		if !ok || in.isForeign(c) && (!scale.worded || c.of.distinct < 3) {
 			continue

@@ -37,6 +37,21 @@ func (s levelScale) String() string {
 	return strings.Join(all, ", ")
 }
 
+// begins reports whether labels are in the same order on both scales, from the same level on.
+func (s levelScale) begins(of levelScale) bool {
+	for a, level := range of.levels {
+		if level == 1 && s.levels[a] != 1 {
+			return false
+		}
+		for b, other := range of.levels {
+			if level < other && s.levels[a] >= s.levels[b] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // scaleOf returns the scale that the values of a column are on together. rates says that they are ratings,
 // of which numbers alone do not tell.
 func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
