@@ -22,16 +22,15 @@ type inference struct {
 	findings []Found
 	bits     func(string) vocabulary.Concepts
 	mapping  *kindMapping
-	others   []otherScale // of the levels in other kinds
 	dates    map[*column]dateColumn
 }
 
 const aboutInferred = "Where the fields of a document come from, as the values of records tell."
 
 // infer finds the mapping that the values of records tell, and what it is told by.
-func (x *extractor) infer(kind report.Kind, base *kindMapping, others []otherScale, records [][]byte) *inference {
+func (x *extractor) infer(kind report.Kind, base *kindMapping, records [][]byte) *inference {
 	m := &kindMapping{About: aboutInferred}
-	in := &inference{kind: kind, taken: map[*column]string{}, bits: x.reader.vocabulary.Concepts, mapping: m, others: others, dates: map[*column]dateColumn{}}
+	in := &inference{kind: kind, taken: map[*column]string{}, bits: x.reader.vocabulary.Concepts, mapping: m, dates: map[*column]dateColumn{}}
 	in.columns = newColumns(x, base, records)
 	in.top.eachColumn(func(c *column) {
 		if len(c.cells) > 0 && !c.isNumbered() && !c.isOfTable() {

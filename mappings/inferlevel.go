@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"riskdex/internal/vocabulary"
 )
 
@@ -46,8 +44,6 @@ func (in *inference) level() {
 			score = 0.4
 		case in.highestBeside(c) > 0:
 			score = 0.7
-		case in.isOfOther(c, scale):
-			score = 1
 		default:
 			continue
 		}
@@ -94,26 +90,6 @@ func (in *inference) level() {
 			break
 		}
 	}
-}
-
-// within reports whether a scale has all labels of another one.
-func within(labels, scale map[string]int) bool {
-	for label := range labels {
-		if _, ok := scale[label]; !ok {
-			return false
-		}
-	}
-	return true
-}
-
-// widest returns the scale with most labels of those that have all of a scale's: of it, only some were seen.
-func widest(levels map[string]int, others []otherScale) map[string]int {
-	for _, other := range others {
-		if len(other.levels) > len(levels) && within(levels, other.levels) {
-			levels = other.levels
-		}
-	}
-	return levels
 }
 
 // beginning returns what a compound in a column's name begins with, whose end is an abbreviation: risikoniv is
@@ -181,14 +157,6 @@ func (in *inference) isOneOfAlike(c *column) bool {
 		}
 	}
 	return alike >= fewest && 2*alike >= len(c.parent.children)
-}
-
-// isOfOther reports whether another kind has its level in the same place, with these values among others.
-func (in *inference) isOfOther(c *column, scale levelScale) bool {
-	end := func(p jsontext.Pointer) string { return string(p[len(p.Parent().Parent()):]) }
-	return slices.ContainsFunc(in.others, func(other otherScale) bool {
-		return within(scale.levels, other.levels) && end(other.at) == end(c.pointer())
-	})
 }
 
 // isLabelled reports whether another column has a label for each value of a column.

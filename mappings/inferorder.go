@@ -87,7 +87,6 @@ func (in *inference) orderBeside(c *column) (scale levelScale, coloured, ok bool
 		for label, n := range order {
 			scale.levels[label], _ = riskScale{low: 0, high: len(numbers) - 1}.level(float64((n - low) / step))
 		}
-		scale.levels = widest(scale.levels, in.others)
 		return scale, coloured, true
 	}
 	return levelScale{}, false, false

@@ -10,16 +10,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"riskdex/internal/vocabulary"
 )
-
-// otherScale is what the values of a level mean in another kind, and where that has them.
-type otherScale struct {
-	levels map[string]int
-	at     jsontext.Pointer
-}
 
 // levelScale says what level each value of a column means.
 type levelScale struct {
@@ -75,9 +67,10 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 	}
 	labels := slices.Sorted(maps.Keys(seen))
 	if ranks, ok := severities(labels); ok {
-		scale := levelScale{ranks, true}
-		scale.levels = widest(scale.levels, append(slices.Clip(in.others), otherScale{levels: in.mapping.RiskLevels}))
-		return scale, true
+		if level := in.mapping.RiskLevels; len(level) > len(ranks) && !slices.ContainsFunc(labels, func(label string) bool { return level[label] == 0 }) {
+			ranks = level // of which only some were seen here
+		}
+		return levelScale{ranks, true}, true
 	}
 	if known, ok := mostly(seen, len(c.cells)); ok { // such as Unknown among them
 		if ranks, ok := severities(known); ok {
@@ -122,11 +115,6 @@ func (in *inference) scaleOf(c *column, rates bool) (levelScale, bool) {
 		}
 	}
 	low = min(low, 1)
-	for _, other := range in.others { // numbers of the same place
-		if end := strings.LastIndexByte(string(c.pointer()), '/'); within(seen, other.levels) && strings.HasSuffix(string(other.at), string(c.pointer()[max(0, end):])) {
-			return levelScale{levels: other.levels}, true
-		}
-	}
 	scale := levelScale{levels: map[string]int{}}
 	for i := low; i <= high; i++ {
 		level, ok := riskScale{low: low, high: high}.level(float64(i))
@@ -160,11 +148,6 @@ func (in *inference) grades(c *column, seen map[string]int) (levelScale, bool) {
 		return levelScale{}, false
 	}
 	scale := levelScale{levels: map[string]int{}, worded: true}
-	for _, other := range in.others {
-		if n := len(other.levels); other.levels["a"] > 0 && other.levels[string(rune('a'+n-1))] > 0 {
-			high = max(high, n-1)
-		}
-	}
 	high = max(high, 3)
 	falls := in.falls(c)
 	for i := range high + 1 {

@@ -300,15 +300,7 @@ func parseShapes(text []byte) (all []*shape, err error) {
 func (s *Set) infer(kind report.Kind, stated *kindMapping, records [][]byte, look func(*inference)) *kindMapping {
 	x := s.take()
 	defer s.give(x)
-	var others []otherScale
-	for _, kindOf := range report.Kinds() {
-		for _, of := range s.shapes(kindOf).all {
-			if m := of.used; kindOf != kind && m.levelOf != nil && len(m.Fields.RiskLevel) > 0 {
-				others = append(others, otherScale{m.levelOf, m.Fields.RiskLevel[0].text})
-			}
-		}
-	}
-	in := x.infer(kind, stated, others, records)
+	in := x.infer(kind, stated, records)
 	if look != nil {
 		look(in)
 	}

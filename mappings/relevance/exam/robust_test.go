@@ -40,7 +40,7 @@ func TestRobust(t *testing.T) {
 	var damaged, renamed, beside tallied
 	for _, name := range names {
 		vendor := strings.TrimSuffix(filepath.Base(name), ".feed.jsonl.gz")
-		live, _ := delivery(t, name)
+		live, _ := delivery(t, name, report.Kinds())
 		kinds := map[report.Kind][]report.Change{}
 		for _, key := range slices.SortedFunc(maps.Keys(live), func(a, b report.Key) int { return strings.Compare(string(a.ID), string(b.ID)) }) {
 			kinds[key.Kind] = append(kinds[key.Kind], live[key])
