@@ -60,9 +60,8 @@ func (p bodyParser) parse(c call, body []byte, grow func(int64) error) (contents
 // The memory that parsing takes beside the body: many times its size where it has little else
 // than brackets. These are close to what was measured.
 const (
-	recordMemory  = 560 // bytes for each record that is accepted, here and in the journal
-	memberMemory  = 128 // for each member of the object being parsed
-	recordsAtOnce = 64  // records for which memory is reserved at a time
+	recordMemory = 560 // bytes for each record, here and in the journal
+	memberMemory = 128 // for each member of the object being parsed
 )
 
 // unbounded is the grow of a command, which reads one body at a time.
@@ -79,12 +78,18 @@ func (p bodyParser) records(c call, body []byte, grow func(int64) error) (conten
 	s := p[c.kind]
 	var in contents
 	var found *survey // of what has no id at the usual pointers; nil where all have
-	n := 0
 	records := s.list(body)
+	total := 0
+	for range records {
+		total++
+	}
+	if total > maxRecords {
+		return contents{}, newProblem(http.StatusRequestEntityTooLarge, reasonTooMany,
+			fmt.Sprintf("The payload holds %d records, where at most %d may come at once. Send it in parts.", total, maxRecords))
+	}
+	n := 0
 	for record := range records {
-		if n++; n > maxRecords {
-			continue // only counted
-		}
+		n++
 		if found == nil && s.guess != nil && jsonscan.FirstByte(record.raw) == '{' && !s.hasOwnID(record) {
 			if found = s.surveyOf(records); found.unclear() {
 				return contents{}, newProblem(http.StatusUnprocessableEntity, reasonNoID,
@@ -99,20 +104,17 @@ func (p bodyParser) records(c call, body []byte, grow func(int64) error) (conten
 					return contents{}, noMemory(err)
 				}
 			}
-			if len(in.changes)%recordsAtOnce == 0 {
-				if err := grow(recordsAtOnce * recordMemory); err != nil {
+			if in.changes == nil { // the memory for all at once, so that only those who have it hold any
+				if err := grow(int64(total-n+1) * recordMemory); err != nil {
 					return contents{}, noMemory(err)
 				}
+				in.changes, in.positions = make([]report.Change, 0, total-n+1), make([]int, 0, total-n+1)
 			}
 			in.changes, in.positions = append(in.changes, change), append(in.positions, n-1)
 			continue
 		}
 		refusal.Position = n - 1
 		in.refused.add(*refusal)
-	}
-	if n > maxRecords {
-		return contents{}, newProblem(http.StatusRequestEntityTooLarge, reasonTooMany,
-			fmt.Sprintf("The payload holds %d records, where at most %d may come at once. Send it in parts.", n, maxRecords))
 	}
 	if n == 1 && in.refused.total == 1 {
 		in.refused.first[0].Detail += s.listHint(in.refused.first[0].Body)
