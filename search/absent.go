@@ -45,6 +45,7 @@ const nearEnough = 1500
 // Ask makes a search with send. Where no report is about a place in its words, it finds reports nearby and
 // on the country instead, and other words are proposed only if they find what the typed ones do not.
 func (b Bodies) Ask(q Query, send func(body []byte) (Result, error)) (Result, error) {
+	q.unnamed = true
 	found, err := b.ask(q, send)
 	b.local(found.Hits, q.Language)
 	return found, err

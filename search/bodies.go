@@ -123,6 +123,9 @@ func (b Bodies) understood(q Query) ([]byte, Understood, error) {
 		// Whether there is a report on a place does not depend on the other words, nor on what was narrowed.
 		facets["places"] = clause{"global": clause{}, "aggs": clause{"apart": count}}
 	}
+	if q.unnamed {
+		withoutNames(members)
+	}
 	body, err = json.Marshal(members, json.Deterministic(true))
 	return body, u, err
 }

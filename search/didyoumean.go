@@ -17,6 +17,24 @@ type suggestion struct {
 	} `json:"options"`
 }
 
+// withoutNames takes the names from the clauses of a search that wellFound does not look at. Elasticsearch asks
+// every clause that has one once more for the hits: with them, a search takes a third longer.
+func withoutNames(value any) {
+	switch v := value.(type) {
+	case clause:
+		if name, ok := v["_name"].(string); ok && !wellFound([]string{name}) {
+			delete(v, "_name")
+		}
+		for _, inner := range v {
+			withoutNames(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			withoutNames(inner)
+		}
+	}
+}
+
 // wellFound reports whether a hit that these clauses of search.json found shows that the
 // search was understood as it was typed.
 func wellFound(clauses []string) bool {

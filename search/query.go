@@ -36,7 +36,8 @@ type Query struct {
 	Size int // hits to return; 0 means 10, or 8 of a completion
 	From int // hits to pass over; From and Size together are at most 10,000
 
-	asFile bool // see Bodies.FileBody
+	asFile  bool // see Bodies.FileBody
+	unnamed bool // nobody explains its score: see withoutNames
 
 	around *around // in place of the words
 }

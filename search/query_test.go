@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/url"
@@ -187,6 +188,26 @@ func TestDidYouMeanIsTried(t *testing.T) {
 			t.Errorf("%s, %s: proposes %q, %v, want %q", c.words, c.other, found.DidYouMean, err, c.want)
 		}
 	}
+}
+
+// TestNamesAreSentForWhatTheyTell: a clause has a name where that tells whether the words were found as they
+// were typed, or where a score is explained.
+func TestNamesAreSentForWhatTheyTell(t *testing.T) {
+	set, err := mappings.Builtin()
+	require.NoError(t, err)
+	q := search.Query{Words: "museem"}
+	named, err := set.Body(q)
+	require.NoError(t, err)
+	_, err = set.Ask(q, func(sent []byte) (search.Result, error) {
+		for name, wanted := range map[string]bool{"phrase": true, "words, in any field": true, "misspelt words": false, "new": false} {
+			member := []byte(`"_name":"` + name + `"`)
+			if !bytes.Contains(named, member) || bytes.Contains(sent, member) != wanted {
+				t.Errorf("%s: named is %t, want %t", name, !wanted, wanted)
+			}
+		}
+		return search.Result{}, nil
+	})
+	require.NoError(t, err)
 }
 
 // TestHighlightsKnowOtherNames: what a report calls a place is marked where another name was typed.

@@ -98,9 +98,18 @@ func (x *Index) Show(t testing.TB) {
 // are some months old: recency would otherwise let the order drift with the calendar.
 const today, aDay = `:"now`, `:"2026-11-21T00:00:00Z||`
 
-// Search returns the first hits of a body as kind/id.
+// Search returns the first hits of a body as kind/id. The names of its clauses are not sent: they take a third
+// of the time, and nothing here reads them.
 func (x *Index) Search(ctx context.Context, body []byte) ([]string, error) {
-	result, err := indices.Search(ctx, x.Client, x.Aliases, bytes.ReplaceAll(body, []byte(today), []byte(aDay)))
+	var members any
+	if err := json.Unmarshal(bytes.ReplaceAll(body, []byte(today), []byte(aDay)), &members); err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(unnamed(members))
+	if err != nil {
+		return nil, err
+	}
+	result, err := indices.Search(ctx, x.Client, x.Aliases, body)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +118,21 @@ func (x *Index) Search(ctx context.Context, body []byte) ([]string, error) {
 		keys = append(keys, string(hit.Kind)+"/"+string(hit.ID))
 	}
 	return keys, nil
+}
+
+func unnamed(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		delete(v, "_name")
+		for _, inner := range v {
+			unnamed(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			unnamed(inner)
+		}
+	}
+	return value
 }
 
 // FixedDay returns an error if the day of a search body cannot be fixed.
