@@ -86,7 +86,7 @@ MEMORY := $(shell test "$$(df -k /dev/shm 2>/dev/null | awk 'END {print $$4}')" 
 
 test: dev ## All tests, against real servers, most with the race detector; lists what was not run.
 	@$(MEMORY) .local/dev with-elasticsearch -- .local/dev test --again -- \
-		$(TEST) -p 2 -parallel 4 $(UNRACED) ';' \
+		$(TEST) -p 2 $(UNRACED) ';' \
 		$(TEST) -p 1 $(RACE) $(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(UNRACED))") ';' \
 		-C internal/tools/manifests $(TEST) -p 1 ./...
 

@@ -106,6 +106,9 @@ func match(field, words string) clause { return clause{"match": clause{field: wo
 var (
 	aCity    = clause{"term": clause{"kind": report.Cities}}
 	hasEnded = clause{"range": clause{"ends_at": clause{"lt": "now/d"}}}
+
+	// dated is what says when it was; else nobody knows whether it is over.
+	dated = either(clause{"exists": clause{"field": "starts_at"}}, clause{"exists": clause{"field": "updated_at"}}, clause{"exists": clause{"field": "published_at"}})
 )
 
 // current finds what is not over.
@@ -215,7 +218,7 @@ func (u Understood) better(typed string) (all []any) {
 		}
 		switch alone := u.Subject == "" && !slices.ContainsFunc(named, isCity); {
 		case alone && p.Country:
-			titled := either(clause{"exists": clause{"field": "whole_country"}}, phraseInTitle(p.Name), phraseInTitle(m.Typed))
+			titled := either(clause{"exists": clause{"field": "whole_country"}}, both(dated, either(phraseInTitle(p.Name), phraseInTitle(m.Typed))))
 			add("on the country as a whole, and not over", 400, current(p.asWhole(), titled))
 			add("a city of the country", 100, both(aCity, p.about()))
 		case alone:
