@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -44,7 +45,9 @@ func TestNamesCanBePasted(t *testing.T) {
 		t.Skip("there is no bash")
 	}
 	for _, id := range []string{"130", "a/b", "São Paulo", "it's", `\'"$(x)`, "a\x1b[31m'\\b", "\u202e", "tab\tand\nline", "😀\u0001", "-5", "*", "~"} {
-		out, err := exec.CommandContext(t.Context(), bash, "-c", "export LC_ALL=C.UTF-8; printf %s "+strings.TrimPrefix(ShellArgument(id), "-- ")).Output()
+		cmd := exec.CommandContext(t.Context(), bash, "-c", "printf %s "+strings.TrimPrefix(ShellArgument(id), "-- "))
+		cmd.Env = append(os.Environ(), "LC_ALL=C.UTF-8") // before bash reads the line, not by it
+		out, err := cmd.Output()
 		if err != nil || string(out) != id {
 			t.Errorf("%q is shown as %s, which a shell reads as %q, %v", id, ShellWord(id), out, err)
 		}
