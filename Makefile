@@ -64,7 +64,7 @@ kubernetes: go ## Write the rules of deploy/kubernetes from dashboards/rules.yml
 
 # The race detector is left out for tests that drive servers and processes, which it
 # cannot look into, and where no goroutines are started: it makes them take twice as long.
-# test-race has it everywhere. Vet belongs to make lint. The runs take place at the same
+# Of the suite of journals it has what many do at once. test-race has it everywhere. Vet belongs to make lint. The runs take place at the same
 # time, since most tests wait for servers and disks most of the time, and begin with the
 # packages that take longest. Then the machine is as busy as it can be, so a test that fails is
 # run once more, alone, and listed if it passes.
@@ -73,9 +73,9 @@ kubernetes: go ## Write the rules of deploy/kubernetes from dashboards/rules.yml
 # race detector ignores. So it is compiled without: the tests of journals then take less than
 # half the time. Its driver is checked like everything else.
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc/...=-race=false
-UNRACED := ./cmd/riskdex ./indexer/... ./mappings/relevance/... ./mappings ./mappings/gazetteer ./mappings/plaintext \
-	./internal/tools/gazetteer ./internal/samplefeed ./internal/tools/supply ./internal/vocabulary ./receiver/jsonscan
-LONGEST := ./journal/conformance ./journal/postgres ./journal/sqlite ./mappings/livetest
+UNRACED := ./cmd/riskdex ./journal/conformance ./indexer/... ./mappings/livetest ./mappings/relevance/... ./mappings ./mappings/gazetteer \
+	./mappings/plaintext ./internal/tools/gazetteer ./internal/samplefeed ./internal/tools/supply ./internal/vocabulary ./receiver/jsonscan
+CONCURRENT := ^(TestPostgresTogether|TestSQLite/concurrency|TestSQLite/feed|TestSQLite/claim)$$
 TEST := -vet=off -shuffle=on -timeout 90m
 
 # Tests keep their data in memory where there is room for it, and programs may be run from
@@ -87,7 +87,8 @@ MEMORY := $(shell test "$$(df -k /dev/shm 2>/dev/null | awk 'END {print $$4}')" 
 test: dev ## All tests, against real servers, most with the race detector; lists what was not run.
 	@$(MEMORY) .local/dev with-elasticsearch -- .local/dev test --again -- \
 		$(TEST) -p 2 $(UNRACED) ';' \
-		$(TEST) -p 1 $(RACE) $(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(UNRACED))") ';' \
+		$(TEST) -p 1 $(RACE) $$(go list ./... | grep -vxF "$$(go list $(UNRACED))") ';' \
+		$(TEST) $(RACE) -run '$(CONCURRENT)' ./journal/conformance ';' \
 		-C internal/tools/manifests $(TEST) -p 1 ./...
 
 test-race: dev ## All tests with the race detector; takes about twice as long.

@@ -9,7 +9,7 @@ import (
 	"riskdex/report"
 )
 
-// indexBody is what an index and a template have in common.
+// indexBody is what an index is created with.
 type indexBody struct {
 	Settings jsontext.Value            `json:"settings"`
 	Mappings map[string]jsontext.Value `json:"mappings"`
@@ -27,10 +27,9 @@ type aliasBody struct {
 }
 
 type templateBody struct {
-	IndexPatterns   []string  `json:"index_patterns"`
-	Priority        int64     `json:"priority"`
-	AllowAutoCreate bool      `json:"allow_auto_create"`
-	Template        indexBody `json:"template"`
+	IndexPatterns   []string `json:"index_patterns"`
+	Priority        int64    `json:"priority"`
+	AllowAutoCreate bool     `json:"allow_auto_create"`
 }
 
 // body returns the settings and the mapping of a new index of a kind. The mapping is marked

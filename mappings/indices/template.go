@@ -34,12 +34,9 @@ func (x *Indices) ensureTemplate(ctx context.Context, kind report.Kind) error {
 
 // putTemplate writes the template of a kind. It covers the indices and the name of the
 // alias: while there is no alias, a write to that name would otherwise create an index with
-// guessed fields.
+// guessed fields. It gives an index nothing, because [Indices.create] asks for all that an index
+// has, and Elasticsearch writes every template anew whenever an index is deleted.
 func (x *Indices) putTemplate(ctx context.Context, kind report.Kind) error {
-	content, err := x.body(kind)
-	if err != nil {
-		return err
-	}
 	priority, err := x.templatePriority(ctx, kind)
 	if err != nil {
 		return err
@@ -47,7 +44,6 @@ func (x *Indices) putTemplate(ctx context.Context, kind report.Kind) error {
 	body, err := json.Marshal(templateBody{
 		IndexPatterns: []string{x.Alias(kind) + "-v*", x.Alias(kind)},
 		Priority:      priority,
-		Template:      content,
 	})
 	if err != nil {
 		return err
