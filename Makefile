@@ -75,7 +75,7 @@ kubernetes: go ## Write the rules of deploy/kubernetes from dashboards/rules.yml
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc/...=-race=false
 UNRACED := ./cmd/riskdex ./journal/conformance ./indexer/... ./mappings/livetest ./mappings/relevance/... ./mappings ./mappings/gazetteer \
 	./mappings/plaintext ./internal/tools/gazetteer ./internal/samplefeed ./internal/tools/supply ./internal/vocabulary ./receiver/jsonscan
-CONCURRENT := ^(TestPostgresTogether|TestSQLite/concurrency|TestSQLite/feed|TestSQLite/claim)$$
+CONCURRENT := ^TestPostgresTogether$$|^TestSQLite$$/^(concurrency|feed|claim)$$
 TEST := -vet=off -shuffle=on -timeout 90m
 
 # Tests keep their data in memory where there is room for it, and programs may be run from

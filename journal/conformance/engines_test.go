@@ -14,8 +14,6 @@ import (
 	"riskdex/journal/sqlite"
 )
 
-func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m.Run)) }
-
 // opener opens the journal in the folder dir with these options, as a starting process
 // would. It fails the test if it cannot. The suite closes the journal and opens the same
 // folder again.

@@ -1,10 +1,24 @@
 package conformance
 
 import (
+	"flag"
+	"os"
+	"strconv"
 	"testing"
 
+	"riskdex/internal/testkit/postgres/postgrestest"
+	"riskdex/internal/testkit/torture"
 	"riskdex/journal"
 )
+
+// TestMain has the models follow fewer random histories than make torture, unless -rapid.checks
+// says how many.
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", strconv.Itoa(torture.Extent(30, 400))); err != nil {
+		panic(err)
+	}
+	os.Exit(postgrestest.Main(m.Run))
+}
 
 func TestSQLite(t *testing.T) { testEngine(t, openSQLite) }
 
