@@ -1,14 +1,12 @@
 package indexer_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	"riskdex/internal/testkit/indexertest"
-	"riskdex/internal/testkit/require"
 	"riskdex/report"
 )
 
@@ -165,12 +163,10 @@ func TestRestoredIndexBringsNothingBack(t *testing.T) {
 	// Replace the index by what a snapshot would restore: without the alias, and as it
 	// was before the delete and the correction.
 	v1 := "/" + r.Indices.Index(report.Cities, 1)
-	_, state := r.Ask("GET", v1, "")
-	mapping, err := json.Marshal(state[v1[1:]].(map[string]any)["mappings"])
-	require.NoError(t, err)
+	made := r.made(v1[1:])
 	r.Fail(func(w http.ResponseWriter, req *http.Request, next http.Handler) { panic(http.ErrAbortHandler) })
 	r.Change("DELETE", v1, "")
-	r.Change("PUT", v1, `{"mappings":`+string(mapping)+`}`)
+	r.Change("PUT", v1, made)
 	for _, id := range []string{"gone", "corrected"} {
 		r.Change("PUT", v1+"/_doc/"+id+"?version=1&version_type=external", `{"source":{"title":"old"}}`)
 	}

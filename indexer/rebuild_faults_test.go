@@ -312,16 +312,9 @@ func TestRebuildThatEndsEarlyTakesNothingFromThoseWhoSearch(t *testing.T) {
 func (r *rig) copyIndex(name string) {
 	r.T.Helper()
 	alias := r.Indices.Alias(report.Cities)
-	_, answer := r.Ask("GET", "/"+alias, "")
-	for _, state := range answer {
-		settings := state.(map[string]any)["settings"].(map[string]any)["index"].(map[string]any)
-		body, err := json.Marshal(map[string]any{"mappings": state.(map[string]any)["mappings"],
-			"settings": map[string]any{"analysis": settings["analysis"], "similarity": settings["similarity"], "max_shingle_diff": settings["max_shingle_diff"]}})
-		require.NoError(r.T, err)
-		r.Change("PUT", "/"+name, string(body))
-	}
+	r.Change("PUT", "/"+name, r.made(alias))
 	r.Change("POST", "/"+alias+"/_refresh", "")
-	_, answer = r.Ask("POST", "/"+alias+"/_search", `{"size":10000,"version":true}`)
+	_, answer := r.Ask("POST", "/"+alias+"/_search", `{"size":10000,"version":true}`)
 	var bulk strings.Builder
 	for _, hit := range answer["hits"].(map[string]any)["hits"].([]any) {
 		h := hit.(map[string]any)

@@ -39,17 +39,37 @@ func (r *rig) mapping(index string) string {
 	return string(text)
 }
 
+// made returns the body that creates an index like this one: with its mapping, its _meta, and the
+// settings that the mapping needs.
+func (r *rig) made(index string) string {
+	r.T.Helper()
+	_, answer := r.Ask("GET", "/"+index, "")
+	for _, state := range answer {
+		state := state.(map[string]any)
+		settings := state["settings"].(map[string]any)["index"].(map[string]any)
+		text, err := json.Marshal(map[string]any{"mappings": state["mappings"], "settings": map[string]any{
+			"analysis": settings["analysis"], "similarity": settings["similarity"], "max_shingle_diff": settings["max_shingle_diff"],
+		}})
+		require.NoError(r.T, err)
+		return string(text)
+	}
+	r.T.Fatalf("%s: no such index", index)
+	return ""
+}
+
 // TestIndexRestoredWhileStopped: the aliases come back with the index, as
 // Elasticsearch restores them.
 func TestIndexRestoredWhileStopped(t *testing.T) {
 	t.Parallel()
 	r := start(t, indexertest.Quick())
 	v1, alias := r.Indices.Index(report.Cities, 1), r.Indices.Alias(report.Cities)
-	var mapping string
-	r.fromThePast(func() { mapping = r.mapping(v1) })
+	var made string
+	r.fromThePast(func() { made = r.made(v1) })
 	r.Stop()
 	r.Change("DELETE", "/"+v1, "")
-	r.Change("PUT", "/"+v1, `{"mappings":`+mapping+`,"aliases":{"`+alias+`":{"is_write_index":true},"`+alias+`-filled":{}}}`)
+	r.Change("PUT", "/"+v1, made)
+	r.Change("PUT", "/"+v1+"/_alias/"+alias, `{"is_write_index":true}`)
+	r.Change("PUT", "/"+v1+"/_alias/"+alias+"-filled", "")
 	for _, id := range []string{"gone", "corrected"} {
 		r.Change("PUT", "/"+v1+"/_doc/"+id+"?version=1&version_type=external", `{"source":{"title":"old"}}`)
 	}
