@@ -97,8 +97,8 @@ test-race: dev ## All tests with the race detector; takes about twice as long.
 
 # What differs between versions of Elasticsearch is noticed here: mappings and searches, answers,
 # versions, blocks, aliases, snapshots, crashes. make nightly runs all tests on the other version.
-ANSWERS := TestItemAnswers|TestWhatPassesTheReceiverPassesElasticsearch|TestEveryIDThatTheReceiverAcceptsIsIndexed|TestIndexAheadOfTheJournal|TestDeletedAheadOfTheJournal|TestPoisonIsDeadAlone|TestOnePoisonSpoilsNoOther|TestTooLargeABulkIsHalved|TestHeldIndexHealsAndHoldsUpNobody|TestOnAServerOfItsOwn|TestLostIndexComesBackComplete|TestRestoredFromASnapshot|TestRebuildUnderLoad|TestTakeOverUnderLoad|TestChangedMappingIsRebuiltOnce|TestLoneChangeBecomesVisible
-PROCESSES := TestCheckLeavesTheJournalAlone|TestElasticsearchDies|TestBackToAnIndexThatWasLeft|TestShowCommand|TestAppsFindWhatThePublisherWaitedFor
+ANSWERS := TestItemAnswers|TestWhatPassesTheReceiverPassesElasticsearch|TestEveryIDThatTheReceiverAcceptsIsIndexed|TestIndexAheadOfTheJournal|TestDeletedAheadOfTheJournal|TestPoisonIsDeadAlone|TestOnePoisonSpoilsNoOther|TestTooLargeABulkIsHalved|TestHeldIndexHealsAndHoldsUpNobody|TestOnAServerOfItsOwn|TestLostIndexComesBackComplete|TestRestoredFromASnapshot|TestChangedMappingIsRebuiltOnce
+PROCESSES := TestCheckLeavesTheJournalAlone|TestElasticsearchDies|TestAppsFindWhatThePublisherWaitedFor
 test-elasticsearch: dev ## The tests that Elasticsearch has most to do with; ELASTICSEARCH_VERSION=9.2.0 for another version.
 	@$(MEMORY) .local/dev with-elasticsearch -- .local/dev test --again -- $(TEST) -p 2 -parallel 4 ./mappings/livetest ';' \
 		$(TEST) -p 2 -parallel 4 -run '^($(ANSWERS)|$(PROCESSES))$$' ./indexer ./cmd/riskdex
@@ -122,14 +122,15 @@ fuzz: go ## Fuzz what reads strangers' input: every fuzz target there is, FUZZTI
 		go test -run '^$$' -fuzz "^$${target#func }\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x "$$(dirname $$file)" </dev/null >.local/fuzz.txt 2>&1 || status=$$?; \
 		cat .local/fuzz.txt; test $$status = 0 || { grep -q '^ *context deadline exceeded$$' .local/fuzz.txt && ! grep -q 'Failing input' .local/fuzz.txt; } || exit 1; done
 
-# Tests in files that ask how long they are to be, and the journal's suites.
-LONGER = $(shell grep -rl --include='*_test.go' 'torture\.' journal indexer cmd | xargs grep -ho '^func Test[A-Za-z0-9]*' | sed 's/func \(.*\)/^\1$$/' | paste -sd '|' -)
+# Tests in files that ask how long they are to be.
+TORTURED := journal indexer cmd internal/testkit/elasticserver
+LONGER = $(shell grep -rl --include='*_test.go' 'torture\.' $(TORTURED) | xargs grep -ho '^func Test[A-Za-z0-9]*' | sed 's/func \(.*\)/^\1$$/' | paste -sd '|' -)
 
 # Each package alone: they compete for the machine enough as it is.
 torture: dev ## The tests of faults at full length, TORTURE= only those that match; takes about a quarter of an hour.
 	@echo 'RISKDEX_TORTURE=1: 200 kills, power cuts, outages, poison, hot documents, spoilt networks. Says at the end how long it took.'
 	@began=$$(date +%s); RISKDEX_TORTURE=1 .local/dev with-elasticsearch -- \
-		go test -p 1 -count 1 -v -timeout 60m -run '$(or $(TORTURE),$(LONGER))' ./journal/... ./indexer/... ./cmd/riskdex; \
+		go test -p 1 -count 1 -v -timeout 60m -run '$(or $(TORTURE),$(LONGER))' $(TORTURED:%=./%/...); \
 		status=$$?; echo "torture took $$(( ($$(date +%s) - began) / 60 )) min, exit status $$status"; exit $$status
 
 nightly: test-race torture ## What takes too long for every change: races, torture, another system, all tests on Elasticsearch 9, long fuzzing.

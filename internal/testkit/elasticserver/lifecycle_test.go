@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"riskdex/internal/testkit/needs"
+	"riskdex/internal/testkit/torture"
 	"strings"
 	"syscall"
 	"testing"
@@ -61,6 +62,9 @@ func request(t *testing.T, method, url, body string) string {
 }
 
 func TestServerStopsStartsAgainAndIsKilled(t *testing.T) {
+	if !torture.Wanted() {
+		t.Skip("other tests start, stop, kill and secure servers with it: part of make torture")
+	}
 	folder := temporaryHome(t)
 	first := start(t, Options{Home: folder, Settings: map[string]string{"node.attr.shelf": "two, left"}})
 	if first.Port() < firstPort || first.Port() > lastPort {

@@ -5,9 +5,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"riskdex/internal/testkit/torture"
 )
 
 func TestServerWithSecurityAsksForCredentials(t *testing.T) {
+	if !torture.Wanted() {
+		t.Skip("other tests start, stop, kill and secure servers with it: part of make torture")
+	}
 	const boss, password = "boss", "let:me$in"
 	s := start(t, Options{Home: temporaryHome(t), Security: &Security{Users: map[string]User{boss: {password, Superuser}}}})
 	status := func(user, password string) int {

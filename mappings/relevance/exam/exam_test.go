@@ -63,16 +63,16 @@ func TestExam(t *testing.T) {
 	results.check(t)
 }
 
-// repeated asks all queries again of another build of the same data, and reports those that do
-// not find the same in the same order.
+// repeated asks every third query again of another build of the same data, and reports those that
+// do not find the same in the same order.
 func repeated(t *testing.T, second engine, outcomes []relevancetest.Outcome) {
 	t.Helper()
-	queries := make([]relevancetest.Query, len(outcomes))
-	for i, o := range outcomes {
-		queries[i] = o.Query
+	var queries []relevancetest.Query
+	for i := 0; i < len(outcomes); i += 3 {
+		queries = append(queries, outcomes[i].Query)
 	}
 	for i, again := range ask(t, second, queries, second.own) {
-		if before := outcomes[i].Hits; !slices.Equal(again.Hits, before) {
+		if before := outcomes[3*i].Hits; !slices.Equal(again.Hits, before) {
 			t.Errorf("%s: %q has another order in another build of the same data: %v, then %v", again.Query.Class, again.Query.Words, before, again.Hits)
 		}
 	}
