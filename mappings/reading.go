@@ -252,8 +252,8 @@ func (s *Set) infersBetter(kind report.Kind, r *reading, of *shape) bool {
 	}
 	if better = better && losing&inferred.over(new(kindMapping), 0).told == 0; better {
 		of.told = inferred
+		r.have(r.shapes) // else what is noted holds: a new shape, or its names, would take records from others
 	}
-	r.have(r.shapes)
 	return better
 }
 
