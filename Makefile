@@ -64,10 +64,10 @@ kubernetes: go ## Write the rules of deploy/kubernetes from dashboards/rules.yml
 
 # The race detector is left out for tests that drive servers and processes, which it
 # cannot look into, and where no goroutines are started: it makes them take twice as long.
-# Of the suite of journals it has what many do at once. test-race has it everywhere. Vet belongs to make lint. The runs take place at the same
-# time, since most tests wait for servers and disks most of the time, and begin with the
-# packages that take longest. Then the machine is as busy as it can be, so a test that fails is
-# run once more, alone, and listed if it passes.
+# Of the suite of journals it has what many do at once. test-race has it everywhere. Vet
+# belongs to make lint. The runs take place at the same time, since most tests wait for servers
+# and disks most of the time, and begin with the packages that take longest. Then the machine is
+# as busy as it can be, so a test that fails is run once more, alone, and listed if it passes.
 #
 # SQLite is C code in Go's clothes and keeps its data in memory that is not Go's, which the
 # race detector ignores. So it is compiled without: the tests of journals then take less than
